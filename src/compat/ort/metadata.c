@@ -7,10 +7,10 @@ static ort_status *SessionGetModelMetadata(const ort_session *session, ort_metad
 {
     OUT(out, NULL);
     NEED(session);
-    ort_metadata *metadata = malloc(sizeof *metadata);
+    ort_metadata *metadata = ln_alloc(sizeof *metadata);
     if (!metadata)
         return ort_fail_memory();
-    metadata->program = ln_program_retain(session->program);
+    metadata->program = ln_program_retain(session->runners.program);
     *out = metadata;
     return NULL;
 }
@@ -19,7 +19,7 @@ static void ReleaseModelMetadata(ort_metadata *metadata)
 {
     if (metadata)
         ln_program_release(metadata->program);
-    free(metadata);
+    ln_free(metadata);
 }
 
 #define METADATA_TEXT(slot, field)                                                                 \

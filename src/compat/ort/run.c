@@ -1,37 +1,55 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs: a session of LightNet for each that goes on at once.
+//
+// Inputs are read where the client has them, and outputs of known size are written to their values,
+// as far as LightNet does without copies (ln_session_bind_input). What a run has bound is bound
+// anew by the next one before it reads, so that no pointer outlives its run in use.
 
 #include "compat/ort/ort.h"
 
+#include <stdio.h>
 #include <string.h>
 
-// How many runs of one session go on at once; more wait.
+// How many runs of one program go on at once; more wait.
 #define MAX_RUNS 64
 
+// ---- Sessions of a program ----
+
+static ort_status *runners_find(ort_session *session, bool is_replacing, ort_runners **out)
+{
+    *out = is_replacing ? &session->replacing : &session->runners;
+    ort_status *status = NULL;
+    pthread_mutex_lock(&session->lock);
+    if (!(*out)->program)
+        status = ort_session_make_replacing(session);
+    pthread_mutex_unlock(&session->lock);
+    return status;
+}
+
 // Takes an idle session, or creates one; waits while MAX_RUNS run.
-static ort_status *idle_take(ort_session *session, ort_idle **out)
+static ort_status *idle_take(ort_session *session, ort_runners *runners, ort_idle **out)
 {
     pthread_mutex_lock(&session->lock);
-    while (session->running >= MAX_RUNS)
+    while (runners->running >= MAX_RUNS)
         pthread_cond_wait(&session->is_free, &session->lock);
-    session->running++;
-    ort_idle *idle = session->idle;
+    runners->running++;
+    ort_idle *idle = runners->idle;
     if (idle)
-        session->idle = idle->next;
+        runners->idle = idle->next;
     pthread_mutex_unlock(&session->lock);
     ort_status *status = NULL;
     if (!idle) {
-        idle = calloc(1, sizeof *idle);
+        idle = ln_alloc(sizeof *idle);
         if (!idle)
             status = ort_fail_memory();
-        else if (ln_session_create(session->program, &idle->session) != LN_OK)
+        else if (ln_session_create(runners->program, &idle->session) != LN_OK)
             status = ort_fail_lightnet(ORT_FAIL);
     }
     if (status) {
-        free(idle);
+        ln_free(idle);
         pthread_mutex_lock(&session->lock);
-        session->running--;
-        pthread_cond_signal(&session->is_free);
+        runners->running--;
+        pthread_cond_broadcast(&session->is_free);
         pthread_mutex_unlock(&session->lock);
         return status;
     }
@@ -39,121 +57,301 @@ static ort_status *idle_take(ort_session *session, ort_idle **out)
     return NULL;
 }
 
-static void idle_give(ort_session *session, ort_idle *idle)
+static void idle_give(ort_session *session, ort_runners *runners, ort_idle *idle)
 {
     (void)ln_session_set_cancel(idle->session, NULL);
     pthread_mutex_lock(&session->lock);
-    idle->next = session->idle;
-    session->idle = idle;
-    session->running--;
-    pthread_cond_signal(&session->is_free);
+    idle->next = runners->idle;
+    runners->idle = idle;
+    runners->running--;
+    pthread_cond_broadcast(&session->is_free);
     pthread_mutex_unlock(&session->lock);
 }
 
-static ort_status *input_set(ln_session *run, const char *name, const ort_value *value)
+// ---- Inputs ----
+
+// Names are those of inputs or of initializers that may be replaced, each once.
+static ort_status *check_names(const ort_call *call, bool *out_is_replacing)
+{
+    const ort_session *session = call->session;
+    *out_is_replacing = false;
+    for (size_t i = 0; i < call->input_count; i++) {
+        const char *name = call->input_names[i];
+        if (!name || !call->inputs[i])
+            return ort_fail(ORT_INVALID_ARGUMENT, "the %s of input %zu is NULL",
+                            name ? "value" : "name", i);
+        if (ort_end_find(&session->initializers, name))
+            *out_is_replacing = true;
+        else if (!ort_end_find(&session->inputs, name))
+            return ort_fail(ORT_INVALID_ARGUMENT, "the model has no input '%s'", name);
+        for (size_t k = 0; k < i; k++)
+            if (strcmp(call->input_names[k], name) == 0)
+                return ort_fail(ORT_INVALID_ARGUMENT, "input '%s' is given twice", name);
+    }
+    for (size_t i = 0; i < session->inputs.count; i++) {
+        const char *name = session->inputs.items[i].name;
+        size_t k = 0;
+        while (k < call->input_count && strcmp(call->input_names[k], name) != 0)
+            k++;
+        if (k == call->input_count)
+            return ort_fail(ORT_INVALID_ARGUMENT, "input '%s' is missing", name);
+    }
+    for (size_t i = 0; i < call->output_count; i++) {
+        const char *name = call->output_names[i];
+        if (!name || !ort_end_find(&session->outputs, name))
+            return ort_fail(ORT_INVALID_ARGUMENT, "the model has no output '%s'",
+                            name ? name : "(null)");
+    }
+    return NULL;
+}
+
+static ort_status *check_input(const ort_end *end, const ort_value *value)
+{
+    const ort_shape *wanted = &end->type->shape, *got = &value->shape;
+    char wants[ORT_SHAPE_TEXT_BYTES], has[ORT_SHAPE_TEXT_BYTES];
+    if (end->type->kind != ORT_TENSOR)
+        return NULL; // LightNet says what does not fit
+    if (value->kind != ORT_TENSOR)
+        return ort_fail(ORT_INVALID_ARGUMENT, "input '%s' is a tensor, the value is none",
+                        end->name);
+    bool fits = wanted->type == got->type && (wanted->ndim < 0 || wanted->ndim == got->ndim);
+    for (int i = 0; fits && i < wanted->ndim; i++)
+        fits = wanted->dims[i] < 0 || wanted->dims[i] == got->dims[i];
+    if (fits)
+        return NULL;
+    return ort_fail(ORT_INVALID_ARGUMENT, "input '%s' is %s %s, the value %s %s", end->name,
+                    ort_elements[wanted->type].name, ort_shape_print(wanted, wants),
+                    ort_elements[got->type].name, ort_shape_print(got, has));
+}
+
+static bool is_bound(const ort_value *value)
+{
+    return value->kind == ORT_TENSOR && value->shape.type != ORT_STRING &&
+           value->shape.type != ORT_BOOL;
+}
+
+static ort_status *bind_input(ln_session *run, const char *name, const ort_value *value)
 {
     int dims[TL_MAXDIM];
     for (int i = 0; i < value->shape.ndim; i++)
         dims[i] = (int)value->shape.dims[i];
-    ln_object *object = value->object ? ln_object_copy_tensor(ln_object_tensor(value->object), NULL)
-                                      : ln_object_new_tensor(ort_elements[value->shape.type].dtype,
-                                                             value->shape.ndim, dims, NULL);
-    if (!object)
-        return ort_fail_lightnet(ORT_INVALID_ARGUMENT);
-    if (!value->object && value->shape.type == ORT_BOOL) {
-        tl_bool *elements = ln_object_tensor(object)->data;
-        for (size_t i = 0; i < value->count; i++)
-            elements[i] = ((const unsigned char *)value->data)[i] != 0;
-    } else if (!value->object && value->byte_count > 0) {
-        memcpy(ln_object_tensor(object)->data, value->data, value->byte_count);
+    const tl_tensor tensor = {.dtype = ort_elements[value->shape.type].dtype,
+                              .len = (int)value->count,
+                              .ndim = value->shape.ndim,
+                              .dims = dims,
+                              .data = value->data};
+    return ln_session_bind_input(run, name, &tensor) == LN_OK
+               ? NULL
+               : ort_fail_lightnet(ORT_INVALID_ARGUMENT);
+}
+
+static ort_status *set_input(ln_session *run, const ort_end *end, const ort_value *value)
+{
+    ln_object *object;
+    TRY(ort_value_to_object(value, end->name, &object));
+    if (end->type->kind == ORT_OPTIONAL && ln_object_get_kind(object) != LN_OBJECT_OPTIONAL) {
+        ln_object *optional = ln_object_new_optional(object);
+        ln_object_release(object);
+        object = optional;
     }
-    ln_status status = ln_session_set_object(run, name, object);
+    bool is_set = object && ln_session_set_object(run, end->name, object) == LN_OK;
     ln_object_release(object);
-    return status == LN_OK ? NULL : ort_fail_lightnet(ORT_INVALID_ARGUMENT);
+    return is_set ? NULL : ort_fail_lightnet(ORT_INVALID_ARGUMENT);
 }
 
-static void elements_copy(ort_value *value, const tl_tensor *tensor)
+static ort_status *give_inputs(const ort_call *call, ln_session *run, bool is_replacing)
 {
-    if (value->shape.type == ORT_BOOL)
-        for (size_t i = 0; i < value->count; i++)
-            ((unsigned char *)value->data)[i] = ((const tl_bool *)tensor->data)[i] != 0;
-    else if (value->byte_count > 0)
-        memcpy(value->data, tensor->data, value->byte_count);
+    const ort_session *session = call->session;
+    for (size_t i = 0; i < session->initializers.count && is_replacing; i++) {
+        const ort_end *end = &session->initializers.items[i];
+        if (ln_session_set_object(run, end->name, end->first) != LN_OK)
+            return ort_fail_lightnet(ORT_FAIL);
+    }
+    for (size_t i = 0; i < call->input_count; i++) {
+        const ort_end *end = ort_end_find(&session->inputs, call->input_names[i]);
+        if (!end)
+            end = ort_end_find(&session->initializers, call->input_names[i]);
+        TRY(check_input(end, call->inputs[i]));
+        TRY(is_bound(call->inputs[i]) && end->type->kind == ORT_TENSOR
+                ? bind_input(run, end->name, call->inputs[i])
+                : set_input(run, end, call->inputs[i]));
+    }
+    return NULL;
 }
 
-static ort_status *output_get(ln_session *run, const char *name, ort_value **out)
+// ---- Outputs ----
+
+// What a run writes: the client's value, or one that is made.
+typedef struct result {
+    const ort_end *end;
+    ort_value *value; // held; NULL: it is made of what the run gives
+    bool is_bound;
+} result;
+
+static bool overlaps(const void *a, size_t a_size, const void *b, size_t b_size)
 {
-    ln_object *object = NULL;
-    if (ln_session_get_object(run, name, &object) != LN_OK)
+    uintptr_t x = (uintptr_t)a, y = (uintptr_t)b;
+    return a_size > 0 && b_size > 0 && x < y + b_size && y < x + a_size;
+}
+
+// Whether operators may write there while others still read or write what they need.
+static bool is_apart(const ort_call *call, const result *results, size_t index)
+{
+    const ort_value *value = results[index].value;
+    for (size_t i = 0; i < call->input_count; i++)
+        if (overlaps(value->data, value->byte_count, call->inputs[i]->data,
+                     call->inputs[i]->byte_count))
+            return false;
+    for (size_t i = 0; i < index; i++)
+        if (results[i].end == results[index].end ||
+            (results[i].value && overlaps(value->data, value->byte_count, results[i].value->data,
+                                          results[i].value->byte_count)))
+            return false;
+    return true;
+}
+
+static bool is_same_shape(const ort_shape *a, const ort_shape *b)
+{
+    return a->type == b->type && a->ndim == b->ndim &&
+           memcmp(a->dims, b->dims, ort_rank_of(a) * sizeof *a->dims) == 0;
+}
+
+static ort_status *fail_output(const ort_end *end, const ort_shape *has, const ort_shape *given)
+{
+    char is[ORT_SHAPE_TEXT_BYTES], was[ORT_SHAPE_TEXT_BYTES];
+    return ort_fail(ORT_INVALID_ARGUMENT, "output '%s' is %s %s, its value %s %s", end->name,
+                    ort_elements[has->type].name, ort_shape_print(has, is),
+                    ort_elements[given->type].name, ort_shape_print(given, was));
+}
+
+static ort_status *prepare_output(const ort_call *call, ln_session *run, result *results,
+                                  size_t index)
+{
+    result *r = &results[index];
+    const ort_shape *shape = &r->end->type->shape;
+    size_t count;
+    r->value = call->outputs[index] ? ort_value_retain(call->outputs[index]) : NULL;
+    if (r->value && r->value->kind != ORT_TENSOR)
+        return ort_fail(ORT_INVALID_ARGUMENT, "output '%s' is given a value that is no tensor",
+                        r->end->name);
+    bool is_fixed = r->end->type->kind == ORT_TENSOR && shape->ndim >= 0 &&
+                    ort_shape_count(shape, &count) && shape->type != ORT_STRING &&
+                    shape->type != ORT_BOOL;
+    if (!is_fixed)
+        return NULL;
+    if (!r->value)
+        TRY(ort_value_make(shape->dims, (size_t)shape->ndim, shape->type, true, &r->value));
+    else if (!is_same_shape(&r->value->shape, shape))
+        return fail_output(r->end, shape, &r->value->shape);
+    if (r->value->byte_count == 0 || !is_apart(call, results, index))
+        return NULL;
+    if (ln_session_bind_output(run, r->end->name, r->value->data, r->value->byte_count) != LN_OK)
         return ort_fail_lightnet(ORT_FAIL);
-    const tl_tensor *tensor = ln_object_tensor(object);
-    int type = tensor ? ort_element_of(tensor->dtype) : 0;
-    ort_status *status = NULL;
-    ort_value *value = NULL;
-    int64_t dims[TL_MAXDIM];
-    if (!type) {
-        status =
-            ort_fail(ORT_NOT_IMPLEMENTED, "output '%s' is no tensor of a type known here", name);
-        goto end;
-    }
-    for (int i = 0; i < tensor->ndim; i++)
-        dims[i] = tensor->dims[i];
-    status = ort_value_new(dims, (size_t)tensor->ndim, type, &value);
-    if (status)
-        goto end;
-    if (*out) { // the caller's: the same type and shape, its own memory
-        if ((*out)->shape.type != type || (*out)->shape.ndim != value->shape.ndim ||
-            memcmp((*out)->shape.dims, value->shape.dims, sizeof dims) != 0)
-            status = ort_fail(ORT_INVALID_ARGUMENT,
-                              "output '%s' has another type or shape than its "
-                              "value",
-                              name);
-        else if (type != ORT_STRING)
-            elements_copy(*out, tensor);
-        for (size_t i = 0; !status && type == ORT_STRING && i < value->count; i++)
-            status = ort_string_set(*out, ((char **)tensor->data)[i], i);
-        goto end;
-    }
-    if (type == ORT_STRING) {
-        value->object = ln_object_copy_tensor(tensor, NULL);
-        value->data = value->object ? ln_object_tensor(value->object)->data : NULL;
-    } else {
-        value->block = malloc(value->byte_count ? value->byte_count : 1);
-        value->data = value->block;
-    }
-    if (!value->data && value->count > 0)
-        status = ort_fail_memory();
-    if (!status && type != ORT_STRING)
-        elements_copy(value, tensor);
-    if (!status) {
-        *out = value;
-        value = NULL;
-    }
-end:
-    ort_value_free(value);
+    r->is_bound = true;
+    return NULL;
+}
+
+static ort_status *take_object(ln_session *run, result *r)
+{
+    ln_object *object;
+    if (ln_session_get_object(run, r->end->name, &object) != LN_OK)
+        return ort_fail_lightnet(ORT_FAIL);
+    ort_status *status =
+        r->value ? ort_fail(ORT_INVALID_ARGUMENT, "output '%s' is no tensor", r->end->name)
+                 : ort_value_of_object(object, r->end->name, &r->value);
     ln_object_release(object);
     return status;
 }
 
-static ort_status *names_check(const ort_session *session, bool is_output, const char *const *names,
-                               size_t count)
+static ort_status *take_output(ln_session *run, result *r)
 {
-    const char *kind = is_output ? "output" : "input";
-    for (size_t i = 0; i < count; i++) {
-        if (!names[i])
-            return ort_fail(ORT_INVALID_ARGUMENT, "the name of %s %zu is NULL", kind, i);
-        if (!ort_end_is(session, is_output, names[i]))
-            return ort_fail(ORT_INVALID_ARGUMENT, "the model has no %s '%s'", kind, names[i]);
+    const tl_tensor *tensor;
+    if (r->is_bound)
+        return NULL;
+    if (ln_session_borrow_tensor(run, r->end->name, &tensor) != LN_OK)
+        return ort_fail_lightnet(ORT_FAIL);
+    if (tensor->dtype == TL_OBJECT)
+        return take_object(run, r);
+    if (!r->value)
+        return ort_value_of_tensor(tensor, r->end->name, &r->value);
+    ort_shape shape = {.type = ort_element_of(tensor->dtype), .ndim = tensor->ndim};
+    for (int i = 0; i < tensor->ndim; i++)
+        shape.dims[i] = tensor->dims[i];
+    return is_same_shape(&shape, &r->value->shape) ? ort_value_fill(r->value, tensor)
+                                                   : fail_output(r->end, &shape, &r->value->shape);
+}
+
+// ---- Running ----
+
+static ort_status *run_on(const ort_call *call, ln_session *run, result *results, bool is_replacing)
+{
+    if (call->options) {
+        pthread_mutex_lock(&call->options->lock);
+        (void)ln_session_set_cancel(run, call->options->cancel);
+        pthread_mutex_unlock(&call->options->lock);
     }
-    for (size_t k = 0; !is_output && k < ort_end_count(session, false); k++) {
-        size_t found = 0;
-        for (size_t i = 0; i < count; i++)
-            found += strcmp(names[i], ort_end_name(session, false, k)) == 0;
-        if (found != 1)
-            return ort_fail(ORT_INVALID_ARGUMENT, "input '%s' is given %zu times",
-                            ort_end_name(session, false, k), found);
+    TRY(give_inputs(call, run, is_replacing));
+    for (size_t i = 0; i < call->output_count; i++) {
+        results[i].end = ort_end_find(&call->session->outputs, call->output_names[i]);
+        TRY(prepare_output(call, run, results, i));
     }
+    if (ln_session_run(run) != LN_OK)
+        return ort_fail_lightnet(ORT_INVALID_ARGUMENT);
+    for (size_t i = 0; i < call->output_count; i++)
+        TRY(take_output(run, &results[i]));
     return NULL;
+}
+
+// Values that were made go to the client, or nowhere after a failure.
+static void give_outputs(const ort_call *call, ln_session *run, result *results, bool is_done)
+{
+    for (size_t i = 0; i < call->output_count; i++) {
+        if (results[i].is_bound)
+            (void)ln_session_bind_output(run, results[i].end->name, NULL, 0);
+        if (is_done && !call->outputs[i])
+            call->outputs[i] = results[i].value;
+        else
+            ort_value_release(results[i].value);
+    }
+}
+
+static ort_status *run_logged(const ort_call *call)
+{
+    ort_runners *runners;
+    ort_idle *idle;
+    bool is_replacing;
+    TRY(check_names(call, &is_replacing));
+    TRY(runners_find(call->session, is_replacing, &runners));
+    result *results = ln_alloc_array(call->output_count, sizeof *results);
+    if (!results)
+        return ort_fail_memory();
+    ort_status *status = idle_take(call->session, runners, &idle);
+    if (!status) {
+        status = run_on(call, idle->session, results, is_replacing);
+        give_outputs(call, idle->session, results, !status);
+        idle_give(call->session, runners, idle);
+    }
+    ln_free(results);
+    return status;
+}
+
+ort_status *ort_run(const ort_call *call)
+{
+    const ort_session *session = call->session;
+    const ort_run_options *options = call->options;
+    char id[256];
+    bool has_tag = options && options->tag && *options->tag;
+    snprintf(id, sizeof id, "%s%s%s", session->log_id, has_tag ? ":" : "",
+             has_tag ? options->tag : "");
+    const ort_logger logger = {session->log, session->log_user,
+                               options && options->severity >= 0 ? options->severity
+                               : session->severity >= 0          ? session->severity
+                                                        : atomic_load(&session->env->level),
+                               id};
+    const ort_logger *before = ort_log_to(&logger);
+    ort_status *status = ort_log_failure(run_logged(call));
+    ort_log_to(before);
+    return status;
 }
 
 static ort_status *Run(ort_session *session, ort_run_options *options,
@@ -170,46 +368,14 @@ static ort_status *Run(ort_session *session, ort_run_options *options,
         return ort_fail(ORT_INVALID_ARGUMENT, "no output is asked for");
     NEED(output_names);
     NEED(outputs);
-    ort_status *status = names_check(session, false, input_names, input_count);
-    if (!status)
-        status = names_check(session, true, output_names, output_count);
-    for (size_t i = 0; i < input_count && !status; i++)
-        if (!inputs[i])
-            status = ort_fail(ORT_INVALID_ARGUMENT, "input '%s' is NULL", input_names[i]);
-    if (status)
-        return status;
-    bool *is_made = calloc(output_count, sizeof *is_made);
-    ort_idle *idle = NULL;
-    status = is_made ? idle_take(session, &idle) : ort_fail_memory();
-    if (status) {
-        free(is_made);
-        return status;
-    }
-    if (options) {
-        pthread_mutex_lock(&options->lock);
-        (void)ln_session_set_cancel(idle->session, options->cancel);
-        pthread_mutex_unlock(&options->lock);
-    }
-    for (size_t i = 0; i < input_count && !status; i++)
-        status = input_set(idle->session, input_names[i], inputs[i]);
-    if (!status && ln_session_run(idle->session) != LN_OK)
-        status = ort_fail_lightnet(ORT_INVALID_ARGUMENT);
-    for (size_t i = 0; i < output_count && !status; i++) {
-        bool is_new = !outputs[i];
-        status = output_get(idle->session, output_names[i], &outputs[i]);
-        is_made[i] = is_new && !status;
-    }
-    for (size_t i = 0; i < output_count && status; i++)
-        if (is_made[i]) {
-            ort_value_free(outputs[i]);
-            outputs[i] = NULL;
-        }
-    idle_give(session, idle);
-    free(is_made);
-    return status;
+    return ort_run(&(ort_call){.session = session,
+                               .options = options,
+                               .input_names = input_names,
+                               .inputs = inputs,
+                               .input_count = input_count,
+                               .output_names = output_names,
+                               .outputs = outputs,
+                               .output_count = output_count});
 }
 
-const ort_row ort_run_slots[] = {
-    SLOT(Run),
-    SLOT_END,
-};
+const ort_row ort_run_slots[] = {SLOT(Run), SLOT_END};

@@ -8,11 +8,11 @@
 static ort_status *CreateRunOptions(ort_run_options **out)
 {
     OUT(out, NULL);
-    ort_run_options *options = calloc(1, sizeof *options);
+    ort_run_options *options = ln_alloc(sizeof *options);
     ln_cancel *cancel = ln_cancel_create();
     if (!options || !cancel || pthread_mutex_init(&options->lock, NULL) != 0) {
         ln_cancel_release(cancel);
-        free(options);
+        ln_free(options);
         return ort_fail_memory();
     }
     options->cancel = cancel;
@@ -27,8 +27,9 @@ static void ReleaseRunOptions(ort_run_options *options)
         return;
     ln_cancel_release(options->cancel);
     pthread_mutex_destroy(&options->lock);
-    free(options->tag);
-    free(options);
+    ort_pairs_free(options->entries);
+    ln_free(options->tag);
+    ln_free(options);
 }
 
 static ort_status *RunOptionsSetTerminate(ort_run_options *options)
@@ -74,10 +75,10 @@ static ort_status *RunOptionsSetRunTag(ort_run_options *options, const char *tag
 {
     NEED(options);
     NEED(tag);
-    char *copy = strdup(tag);
+    char *copy = ln_strdup(tag);
     if (!copy)
         return ort_fail_memory();
-    free(options->tag);
+    ln_free(options->tag);
     options->tag = copy;
     return NULL;
 }
@@ -87,6 +88,29 @@ static ort_status *RunOptionsGetRunTag(const ort_run_options *options, const cha
     OUT(out, NULL);
     NEED(options);
     *out = options->tag ? options->tag : "";
+    return NULL;
+}
+
+// Kept, and without effect: they are about arenas and devices, which there are none of.
+static ort_status *AddRunConfigEntry(ort_run_options *options, const char *key, const char *value)
+{
+    NEED(options);
+    NEED(key);
+    NEED(value);
+    if (!*key || strlen(key) > 1024 || strlen(value) > 8192)
+        return ort_fail(ORT_INVALID_ARGUMENT, "a key has 1 to 1024 bytes, a value at most 8192");
+    return ort_pair_add(&options->entries, key, value, 0);
+}
+
+static const char *GetRunConfigEntry(const ort_run_options *options, const char *key)
+{
+    const ort_pair *pair = options && key ? ort_pair_find(options->entries, key) : NULL;
+    return pair ? pair->value : NULL;
+}
+
+static ort_status *RunOptionsDisableProfiling(ort_run_options *options)
+{
+    NEED(options);
     return NULL;
 }
 
@@ -101,5 +125,8 @@ const ort_row ort_run_option_slots[] = {
     SLOT(RunOptionsSetTerminate),
     SLOT(RunOptionsUnsetTerminate),
     SLOT(ReleaseRunOptions),
+    SLOT(AddRunConfigEntry),
+    SLOT(GetRunConfigEntry),
+    SLOT(RunOptionsDisableProfiling),
     SLOT_END,
 };

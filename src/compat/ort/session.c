@@ -1,48 +1,363 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sessions: a program, and the names and types of its inputs and outputs.
+// Sessions: how they are created, and the names and types of their inputs and outputs.
 
 #include "compat/ort/ort.h"
 
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-static void ReleaseSession(ort_session *session)
+// ---- Life ----
+
+static void ends_free(ort_ends *ends)
 {
-    if (!session)
-        return;
-    for (ort_idle *idle = session->idle; idle;) {
-        ort_idle *next = idle->next;
-        ln_session_free(idle->session);
-        free(idle);
-        idle = next;
+    for (size_t i = 0; i < ends->count; i++) {
+        ln_free(ends->items[i].name);
+        ort_type_free(ends->items[i].type);
+        ln_object_release(ends->items[i].first);
     }
-    ln_program_release(session->program);
-    pthread_cond_destroy(&session->is_free);
-    pthread_mutex_destroy(&session->lock);
-    free(session);
+    ln_free(ends->items);
 }
 
-static ort_status *session_of(ln_context *ctx, const ort_session_options *options,
-                              ort_session **out)
+static void runners_free(ort_runners *runners)
 {
-    for (ort_pair *p = options ? options->symbols : NULL; p; p = p->next)
-        if (ort_pair_find(options->symbols, p->key) == p &&
-            ln_context_set_symbol(ctx, p->key, (int)p->number) != LN_OK &&
-            ln_error_status() != LN_NOT_FOUND)
-            return ort_fail_lightnet(ORT_INVALID_ARGUMENT);
-    if (options && options->threads > 0 &&
-        ln_context_set_threads(ctx, (size_t)options->threads) != LN_OK)
-        return ort_fail_lightnet(ORT_INVALID_ARGUMENT);
-    if (ln_context_compile(ctx, "cpu,ref") != LN_OK || ln_context_load(ctx, NULL) != LN_OK)
-        return ort_fail_lightnet(ORT_INVALID_GRAPH);
-    ort_session *session = calloc(1, sizeof *session);
+    while (runners->idle) {
+        ort_idle *idle = runners->idle;
+        runners->idle = idle->next;
+        ln_session_free(idle->session);
+        ln_free(idle);
+    }
+    ln_program_release(runners->program);
+}
+
+ort_session *ort_session_retain(ort_session *session)
+{
+    atomic_fetch_add_explicit(&session->holder_count, 1, memory_order_relaxed);
+    return session;
+}
+
+void ort_session_release(ort_session *session)
+{
+    if (!session || atomic_fetch_sub_explicit(&session->holder_count, 1, memory_order_acq_rel) != 1)
+        return;
+    runners_free(&session->runners);
+    runners_free(&session->replacing);
+    ln_context_free(session->ready);
+    ends_free(&session->inputs);
+    ends_free(&session->outputs);
+    ends_free(&session->initializers);
+    ln_free(session->log_id);
+    ln_free(session->kept); // after what reads it
+    ort_env_release(session->env);
+    pthread_cond_destroy(&session->is_free);
+    pthread_mutex_destroy(&session->lock);
+    ln_free(session);
+}
+
+static ort_status *session_new(ort_env *env, const ort_session_options *options, ort_session **out)
+{
+    ort_session *session = ln_alloc(sizeof *session);
     if (!session)
         return ort_fail_memory();
+    atomic_init(&session->holder_count, 1);
     pthread_mutex_init(&session->lock, NULL);
     pthread_cond_init(&session->is_free, NULL);
-    if (ln_program_create(ctx, &session->program) != LN_OK) {
-        ort_status *status = ort_fail_lightnet(ORT_FAIL);
-        ReleaseSession(session);
+    session->env = ort_env_retain(env);
+    bool has_log = options && options->log;
+    session->log = has_log ? options->log : env->log;
+    session->log_user = has_log ? options->log_user : env->log_user;
+    session->severity = options ? options->severity : -1;
+    session->log_id = ln_strdup(options && options->log_id ? options->log_id : env->id);
+    if (!session->log_id) {
+        ort_session_release(session);
+        return ort_fail_memory();
+    }
+    *out = session;
+    return NULL;
+}
+
+// ---- Reading the model ----
+
+typedef struct source {
+    const char *path; // NULL: from memory
+    const void *bytes;
+    size_t byte_count;
+    void *owned; // `bytes`, if they were made here
+} source;
+
+static ort_status *read_file(source *model)
+{
+    FILE *file = fopen(model->path, "rb");
+    long size = file && fseek(file, 0, SEEK_END) == 0 ? ftell(file) : -1;
+    void *bytes = size >= 0 && fseek(file, 0, SEEK_SET) == 0 ? ln_alloc((size_t)size + 1) : NULL;
+    bool is_read = bytes && fread(bytes, 1, (size_t)size, file) == (size_t)size;
+    if (file)
+        fclose(file);
+    if (!is_read) {
+        ln_free(bytes);
+        return ort_fail(ORT_FAIL, "cannot read '%s'", model->path);
+    }
+    model->owned = bytes;
+    model->bytes = bytes;
+    model->byte_count = (size_t)size;
+    return NULL;
+}
+
+static ort_status *replace_initializers(source *model, const ort_initializer *first)
+{
+    void *replaced;
+    size_t byte_count;
+    if (model->path)
+        TRY(read_file(model));
+    TRY(ort_initializers_replace(first, model->bytes, model->byte_count, &replaced, &byte_count));
+    ln_free(model->owned);
+    model->owned = replaced;
+    model->bytes = replaced;
+    model->byte_count = byte_count;
+    return NULL;
+}
+
+// Files with weights are beside a model that was a file.
+static ort_status *set_folder(ln_context *ctx, const source *model,
+                              const ort_session_options *options)
+{
+    const ort_pair *entry =
+        options ? ort_pair_find(options->entries,
+                                "session.model_external_initializers_file_folder_path")
+                : NULL;
+    const char *slash = model->path ? strrchr(model->path, '/') : NULL;
+    char *folder = NULL;
+    if (entry)
+        folder = ln_strdup(entry->value);
+    else if (model->path)
+        folder = slash ? ln_strdup_printf("%.*s", (int)(slash - model->path + 1), model->path)
+                       : ln_strdup(".");
+    else
+        return NULL;
+    if (!folder)
+        return ort_fail_memory();
+    ln_status status = ln_context_set_folder(ctx, folder);
+    ln_free(folder);
+    return status == LN_OK ? NULL : ort_fail_lightnet(ORT_INVALID_ARGUMENT);
+}
+
+// The client's bytes may go once the session is there.
+static ort_status *add_files(ln_context *ctx, ort_session *session, const ort_file *first)
+{
+    size_t byte_count = 0;
+    for (const ort_file *f = first; f; f = f->next) {
+        if (f->byte_count > SIZE_MAX / 2 - byte_count - LN_MEM_ALIGN)
+            return ort_fail_memory();
+        byte_count += (f->byte_count + LN_MEM_ALIGN - 1) / LN_MEM_ALIGN * LN_MEM_ALIGN;
+    }
+    char *at = session->kept = ln_alloc(byte_count + 1);
+    if (!at)
+        return ort_fail_memory();
+    for (const ort_file *f = first; f; f = f->next) {
+        if (f->byte_count > 0)
+            memcpy(at, f->bytes, f->byte_count);
+        if (ln_context_add_file(ctx, f->name, at, f->byte_count) != LN_OK)
+            return ort_fail_lightnet(ORT_INVALID_ARGUMENT);
+        at += (f->byte_count + LN_MEM_ALIGN - 1) / LN_MEM_ALIGN * LN_MEM_ALIGN;
+    }
+    return NULL;
+}
+
+static ort_status *fail_load(ort_code invalid)
+{
+    return ln_error_status() == LN_CANCELLED
+               ? ort_status_new(ORT_MODEL_LOAD_CANCELED, ln_error_message())
+               : ort_fail_lightnet(invalid);
+}
+
+// Bytes that are no model at all are what LightNet has no reader for.
+static ort_status *fail_read(const source *model)
+{
+    ort_status *status = fail_load(ORT_INVALID_GRAPH);
+    if (ln_error_status() != LN_UNSUPPORTED)
+        return status;
+    ln_preflight *report = NULL;
+    bool is_model =
+        (model->bytes ? ln_preflight_create_mem(model->bytes, model->byte_count, NULL, &report)
+                      : ln_preflight_create(model->path, &report)) == LN_OK;
+    ln_preflight_destroy(report);
+    if (is_model)
+        return status;
+    ort_status *other = ort_status_new(ORT_INVALID_PROTOBUF, ort_status_text(status));
+    ort_status_free(status);
+    return other;
+}
+
+static ort_status *read_model(ln_context *ctx, ort_session *session, source *model,
+                              const ort_session_options *options)
+{
+    if (options)
+        (void)ln_context_set_cancel(ctx, options->cancel);
+    if (options && options->files)
+        TRY(add_files(ctx, session, options->files));
+    if (options && options->initializers)
+        TRY(replace_initializers(model, options->initializers));
+    TRY(set_folder(ctx, model, options));
+    ln_status status = model->bytes
+                           ? ln_context_init_mem(ctx, model->bytes, model->byte_count, model->path)
+                           : ln_context_init(ctx, model->path);
+    return status == LN_OK ? NULL : fail_read(model);
+}
+
+static ort_status *set_options(ln_context *ctx, const ort_session *session,
+                               const ort_session_options *options)
+{
+    for (const ort_pair *p = options ? options->symbols : NULL; p; p = p->next)
+        if (ln_context_set_symbol(ctx, p->key, (int)p->number) != LN_OK &&
+            ln_error_status() != LN_NOT_FOUND)
+            return ort_fail_lightnet(ORT_INVALID_ARGUMENT);
+    int threads = !options                       ? 0
+                  : options->uses_threads_of_env ? session->env->threads
+                                                 : options->threads;
+    if (threads > 0 && ln_context_set_threads(ctx, (size_t)threads) != LN_OK)
+        return ort_fail_lightnet(ORT_INVALID_ARGUMENT);
+    return NULL;
+}
+
+static ort_status *make_program(ln_context *ctx, ln_program **out)
+{
+    if (ln_context_compile(ctx, "cpu,ref") != LN_OK || ln_context_load(ctx, NULL) != LN_OK)
+        return fail_load(ORT_INVALID_GRAPH);
+    return ln_program_create(ctx, out) == LN_OK ? NULL : fail_load(ORT_FAIL);
+}
+
+// ---- Inputs and outputs ----
+
+const ort_end *ort_end_find(const ort_ends *ends, const char *name)
+{
+    for (size_t i = 0; i < ends->count; i++)
+        if (strcmp(ends->items[i].name, name) == 0)
+            return &ends->items[i];
+    return NULL;
+}
+
+// What LightNet knows only as an object is in the file as a sequence, a map or an optional.
+typedef struct stated {
+    const source *model;
+    ln_preflight *report;
+    bool was_asked;
+} stated;
+
+static const char *stated_type(stated *of, const char *name)
+{
+    if (!of->was_asked) {
+        of->was_asked = true;
+        (void)(of->model->bytes ? ln_preflight_create_mem(of->model->bytes, of->model->byte_count,
+                                                          NULL, &of->report)
+                                : ln_preflight_create(of->model->path, &of->report));
+    }
+    for (size_t i = 0; of->report && i < of->report->output_count; i++)
+        if (strcmp(of->report->outputs[i].name, name) == 0)
+            return of->report->outputs[i].type;
+    for (size_t i = 0; of->report && i < of->report->input_count; i++)
+        if (strcmp(of->report->inputs[i].name, name) == 0)
+            return of->report->inputs[i].type;
+    return "";
+}
+
+static bool set_shape(ort_shape *shape, const ln_context *ctx, const ln_program *program,
+                      const char *name)
+{
+    shape->ndim = ctx ? ln_context_tensor_rank(ctx, name) : ln_program_tensor_rank(program, name);
+    for (int i = 0; i < shape->ndim; i++) {
+        shape->dims[i] =
+            ctx ? ln_context_tensor_dim(ctx, name, i) : ln_program_tensor_dim(program, name, i);
+        const char *symbol = ctx ? NULL : ln_program_tensor_symbol(program, name, i);
+        if (symbol && !(shape->symbols[i] = ln_strdup(symbol)))
+            return false;
+    }
+    return true;
+}
+
+// Of `ctx`, or of the program if that is NULL.
+static ort_status *end_init(ort_end *end, const char *name, const ln_context *ctx,
+                            const ln_program *program, stated *of)
+{
+    int element = ort_element_of(ctx ? ln_context_tensor_dtype(ctx, name)
+                                     : ln_program_tensor_dtype(program, name));
+    end->name = ln_strdup(name);
+    end->type = element ? ort_type_new(ORT_TENSOR) : ort_type_parse(stated_type(of, name));
+    if (!end->name || !end->type)
+        return ort_fail_memory();
+    if (element) {
+        end->type->shape.type = element;
+        if (!set_shape(&end->type->shape, ctx, program, name))
+            return ort_fail_memory();
+    }
+    return NULL;
+}
+
+static ort_status *ends_init(ort_ends *ends, size_t count)
+{
+    ends->items = ln_alloc_array(count + 1, sizeof *ends->items);
+    if (!ends->items)
+        return ort_fail_memory();
+    ends->count = count;
+    return NULL;
+}
+
+static ort_status *note_ends(ort_session *session, stated *of)
+{
+    const ln_program *program = session->runners.program;
+    const ln_model_info *info = ln_program_info(program);
+    const char *name;
+    TRY(ends_init(&session->inputs, ln_program_input_count(program)));
+    TRY(ends_init(&session->outputs, ln_program_output_count(program)));
+    for (size_t i = 0; i < session->inputs.count; i++) {
+        (void)ln_program_input(program, i, &name, NULL);
+        TRY(end_init(&session->inputs.items[i], name, NULL, program, of));
+    }
+    for (size_t i = 0; i < session->outputs.count; i++) {
+        (void)ln_program_output(program, i, &name, NULL);
+        TRY(end_init(&session->outputs.items[i], name, NULL, program, of));
+    }
+    if (!session->ready)
+        return NULL;
+    TRY(ends_init(&session->initializers, info->default_count));
+    for (size_t i = 0; i < info->default_count; i++)
+        TRY(end_init(&session->initializers.items[i], info->defaults[i], session->ready, NULL, of));
+    return NULL;
+}
+
+// ---- Creating ----
+
+static ort_status *fill(ln_context *ctx, ort_session *session, source *model,
+                        const ort_session_options *options)
+{
+    TRY(read_model(ctx, session, model, options));
+    TRY(set_options(ctx, session, options));
+    if (ln_context_info(ctx)->default_count > 0 && ln_context_clone(ctx, &session->ready) != LN_OK)
+        return fail_load(ORT_FAIL);
+    TRY(make_program(ctx, &session->runners.program));
+    stated of = {.model = model};
+    ort_status *status = note_ends(session, &of);
+    ln_preflight_destroy(of.report);
+    return status;
+}
+
+static ort_status *create(const ort_env *env, source *model, const ort_session_options *options,
+                          ort_session **out)
+{
+    ort_session *session;
+    TRY(session_new((ort_env *)(uintptr_t)env, options, &session));
+    const ort_logger logger = {session->log, session->log_user,
+                               session->severity >= 0 ? session->severity
+                                                      : atomic_load(&session->env->level),
+                               session->log_id};
+    const ort_logger *before = ort_log_to(&logger);
+    ln_context *ctx = ln_context_create();
+    ort_status *status =
+        ort_log_failure(ctx ? fill(ctx, session, model, options) : ort_fail_memory());
+    ort_log_to(before);
+    ln_context_free(ctx);
+    ln_free(model->owned);
+    if (status) {
+        ort_session_release(session);
         return status;
     }
     *out = session;
@@ -56,14 +371,8 @@ static ort_status *CreateSession(const ort_env *env, const char *path,
     NEED(env);
     NEED(path);
     if (access(path, F_OK) != 0)
-        return ort_fail(ORT_NO_SUCHFILE, "model '%s' is not there", path);
-    ln_context *ctx = ln_context_create();
-    if (!ctx)
-        return ort_fail_memory();
-    ort_status *status = ln_context_init(ctx, path) == LN_OK ? session_of(ctx, options, out)
-                                                             : ort_fail_lightnet(ORT_INVALID_GRAPH);
-    ln_context_free(ctx);
-    return status;
+        return ort_fail(ORT_NO_SUCHFILE, "there is no file '%s'", path);
+    return create(env, &(source){.path = path}, options, out);
 }
 
 static ort_status *CreateSessionFromArray(const ort_env *env, const void *bytes, size_t byte_count,
@@ -72,118 +381,174 @@ static ort_status *CreateSessionFromArray(const ort_env *env, const void *bytes,
     OUT(out, NULL);
     NEED(env);
     NEED(bytes);
-    ln_context *ctx = ln_context_create();
-    if (!ctx)
-        return ort_fail_memory();
-    ort_status *status = ln_context_init_mem(ctx, bytes, byte_count, NULL) == LN_OK
-                             ? session_of(ctx, options, out)
-                             : ort_fail_lightnet(ORT_INVALID_GRAPH);
-    ln_context_free(ctx);
-    return status;
+    return create(env, &(source){.bytes = bytes, .byte_count = byte_count}, options, out);
 }
 
-const char *ort_end_name(const ort_session *session, bool is_output, size_t index)
+// Initializers become inputs, whose first values are what runs use that do not give them.
+ort_status *ort_session_make_replacing(ort_session *session)
 {
-    const char *name = NULL;
-    if (is_output)
-        (void)ln_program_output(session->program, index, &name, NULL);
-    else
-        (void)ln_program_input(session->program, index, &name, NULL);
-    return name;
-}
-
-size_t ort_end_count(const ort_session *session, bool is_output)
-{
-    return is_output ? ln_program_output_count(session->program)
-                     : ln_program_input_count(session->program);
-}
-
-bool ort_end_is(const ort_session *session, bool is_output, const char *name)
-{
-    for (size_t i = 0; i < ort_end_count(session, is_output); i++)
-        if (strcmp(ort_end_name(session, is_output, i), name) == 0)
-            return true;
-    return false;
-}
-
-static ort_status *end_type(const ort_session *session, bool is_output, size_t index,
-                            ort_type **out)
-{
-    OUT(out, NULL);
-    NEED(session);
-    const ln_program *program = session->program;
-    const char *name = ort_end_name(session, is_output, index);
-    if (!name)
-        return ort_fail(ORT_INVALID_ARGUMENT, "index %zu, of %zu", index,
-                        ort_end_count(session, is_output));
-    ort_type *type = calloc(1, sizeof *type);
-    if (!type)
-        return ort_fail_memory();
-    type->shape.type = ort_element_of(ln_program_tensor_dtype(program, name));
-    type->kind = type->shape.type ? ORT_TENSOR : ORT_UNKNOWN;
-    type->shape.ndim = ln_program_tensor_rank(program, name);
-    for (int i = 0; i < type->shape.ndim; i++) {
-        type->shape.dims[i] = ln_program_tensor_dim(program, name, i);
-        const char *symbol = ln_program_tensor_symbol(program, name, i);
-        if (symbol && !(type->shape.symbols[i] = strdup(symbol))) {
-            ort_shape_clear(&type->shape);
-            free(type);
-            return ort_fail_memory();
-        }
+    ln_context *ctx;
+    if (ln_context_clone(session->ready, &ctx) != LN_OK)
+        return ort_fail_lightnet(ORT_FAIL);
+    ln_program *program = NULL;
+    ln_session *first = NULL;
+    ort_status *status = NULL;
+    for (size_t i = 0; i < session->initializers.count && !status; i++)
+        if (ln_context_make_input(ctx, session->initializers.items[i].name) != LN_OK)
+            status = ort_fail_lightnet(ORT_FAIL);
+    if (!status)
+        status = make_program(ctx, &program);
+    if (!status && ln_session_create(program, &first) != LN_OK)
+        status = ort_fail_lightnet(ORT_FAIL);
+    for (size_t i = 0; i < session->initializers.count && !status; i++) {
+        ort_end *end = &session->initializers.items[i];
+        if (!end->first && ln_session_get_object(first, end->name, &end->first) != LN_OK)
+            status = ort_fail_lightnet(ORT_FAIL);
     }
-    *out = type;
+    ln_session_free(first);
+    ln_context_free(ctx);
+    if (status) {
+        ln_program_release(program);
+        return status;
+    }
+    session->replacing.program = program;
     return NULL;
 }
 
-static ort_status *end_text(const ort_session *session, bool is_output, size_t index,
-                            ort_allocator *allocator, char **out)
+// ---- Weights that sessions would share: each has its own, in the layout of its kernels ----
+
+typedef struct ort_prepacked {
+    char none;
+} ort_prepacked;
+
+static ort_status *CreatePrepackedWeightsContainer(ort_prepacked **out)
 {
     OUT(out, NULL);
-    NEED(session);
-    NEED(allocator);
-    const char *name = ort_end_name(session, is_output, index);
-    return name ? ort_copy_text(allocator, name, out)
-                : ort_fail(ORT_INVALID_ARGUMENT, "index %zu, of %zu", index,
-                           ort_end_count(session, is_output));
+    *out = ln_alloc(sizeof **out);
+    return *out ? NULL : ort_fail_memory();
 }
 
-#define ENDS(count_slot, name_slot, type_slot, is_output)                                          \
+static void ReleasePrepackedWeightsContainer(ort_prepacked *container)
+{
+    ln_free(container);
+}
+
+static ort_status *CreateSessionWithPrepackedWeightsContainer(const ort_env *env, const char *path,
+                                                              const ort_session_options *options,
+                                                              ort_prepacked *container,
+                                                              ort_session **out)
+{
+    OUT(out, NULL);
+    NEED(container);
+    return CreateSession(env, path, options, out);
+}
+
+static ort_status *CreateSessionFromArrayWithPrepackedWeightsContainer(
+    const ort_env *env, const void *bytes, size_t byte_count, const ort_session_options *options,
+    ort_prepacked *container, ort_session **out)
+{
+    OUT(out, NULL);
+    NEED(container);
+    return CreateSessionFromArray(env, bytes, byte_count, options, out);
+}
+
+// ---- Asked by clients ----
+
+static ort_status *find_end(const ort_ends *ends, size_t index, const ort_end **out)
+{
+    if (index >= ends->count)
+        return ort_fail(ORT_INVALID_ARGUMENT, "index %zu, of %zu", index, ends->count);
+    *out = &ends->items[index];
+    return NULL;
+}
+
+static ort_status *copy_name(const ort_ends *ends, size_t index, ort_allocator *allocator,
+                             char **out)
+{
+    const ort_end *end;
+    NEED(allocator);
+    TRY(find_end(ends, index, &end));
+    return ort_copy_text(allocator, end->name, out);
+}
+
+static ort_status *copy_type(const ort_ends *ends, size_t index, ort_type **out)
+{
+    const ort_end *end;
+    TRY(find_end(ends, index, &end));
+    *out = ort_type_copy(end->type);
+    return *out ? NULL : ort_fail_memory();
+}
+
+#define ENDS(count_slot, name_slot, type_slot, ends)                                               \
     static ort_status *count_slot(const ort_session *session, size_t *out)                         \
     {                                                                                              \
         OUT(out, 0);                                                                               \
         NEED(session);                                                                             \
-        *out = ort_end_count(session, is_output);                                                  \
+        *out = session->ends.count;                                                                \
         return NULL;                                                                               \
     }                                                                                              \
     static ort_status *name_slot(const ort_session *session, size_t index,                         \
                                  ort_allocator *allocator, char **out)                             \
     {                                                                                              \
-        return end_text(session, is_output, index, allocator, out);                                \
+        OUT(out, NULL);                                                                            \
+        NEED(session);                                                                             \
+        return copy_name(&session->ends, index, allocator, out);                                   \
     }                                                                                              \
     static ort_status *type_slot(const ort_session *session, size_t index, ort_type **out)         \
     {                                                                                              \
-        return end_type(session, is_output, index, out);                                           \
+        OUT(out, NULL);                                                                            \
+        NEED(session);                                                                             \
+        return copy_type(&session->ends, index, out);                                              \
     }
-ENDS(SessionGetInputCount, SessionGetInputName, SessionGetInputTypeInfo, false)
-ENDS(SessionGetOutputCount, SessionGetOutputName, SessionGetOutputTypeInfo, true)
+ENDS(SessionGetInputCount, SessionGetInputName, SessionGetInputTypeInfo, inputs)
+ENDS(SessionGetOutputCount, SessionGetOutputName, SessionGetOutputTypeInfo, outputs)
+ENDS(SessionGetOverridableInitializerCount, SessionGetOverridableInitializerName,
+     SessionGetOverridableInitializerTypeInfo, initializers)
 
-static ort_status *SessionGetOverridableInitializerCount(const ort_session *session, size_t *out)
+static ort_status *list_memory(const ort_ends *ends, const ort_memory **out, size_t count)
 {
-    OUT(out, 0);
-    NEED(session);
+    if (count > 0)
+        NEED(out);
+    if (count != ends->count)
+        return ort_fail(ORT_INVALID_ARGUMENT, "%zu descriptions for %zu inputs or outputs", count,
+                        ends->count);
+    for (size_t i = 0; i < count; i++)
+        out[i] = ort_cpu();
     return NULL;
+}
+
+static ort_status *SessionGetMemoryInfoForInputs(const ort_session *session, const ort_memory **out,
+                                                 size_t count)
+{
+    NEED(session);
+    return list_memory(&session->inputs, out, count);
+}
+
+static ort_status *SessionGetMemoryInfoForOutputs(const ort_session *session,
+                                                  const ort_memory **out, size_t count)
+{
+    NEED(session);
+    return list_memory(&session->outputs, out, count);
 }
 
 const ort_row ort_session_slots[] = {
     SLOT(CreateSession),
     SLOT(CreateSessionFromArray),
+    SLOT(CreatePrepackedWeightsContainer),
+    SLOT(ReleasePrepackedWeightsContainer),
+    SLOT(CreateSessionWithPrepackedWeightsContainer),
+    SLOT(CreateSessionFromArrayWithPrepackedWeightsContainer),
+    SLOT_AS(ReleaseSession, ort_session_release),
     SLOT(SessionGetInputCount),
-    SLOT(SessionGetOutputCount),
-    SLOT(SessionGetOverridableInitializerCount),
-    SLOT(SessionGetInputTypeInfo),
-    SLOT(SessionGetOutputTypeInfo),
     SLOT(SessionGetInputName),
+    SLOT(SessionGetInputTypeInfo),
+    SLOT(SessionGetOutputCount),
     SLOT(SessionGetOutputName),
-    SLOT(ReleaseSession),
+    SLOT(SessionGetOutputTypeInfo),
+    SLOT(SessionGetOverridableInitializerCount),
+    SLOT(SessionGetOverridableInitializerName),
+    SLOT(SessionGetOverridableInitializerTypeInfo),
+    SLOT(SessionGetMemoryInfoForInputs),
+    SLOT(SessionGetMemoryInfoForOutputs),
     SLOT_END,
 };

@@ -1,16 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
-// Options of sessions.
+// Options of sessions. What has no effect says why beside it.
 
 #include "compat/ort/ort.h"
 
 #include <limits.h>
 #include <string.h>
 
+// ---- Life ----
+
 static ort_status *CreateSessionOptions(ort_session_options **out)
 {
     OUT(out, NULL);
-    *out = calloc(1, sizeof **out);
-    return *out ? NULL : ort_fail_memory();
+    ort_session_options *options = ln_alloc(sizeof *options);
+    if (!options)
+        return ort_fail_memory();
+    options->severity = -1;
+    options->cancel = ln_cancel_create();
+    if (!options->cancel) {
+        ln_free(options);
+        return ort_fail_memory();
+    }
+    *out = options;
+    return NULL;
 }
 
 static void ReleaseSessionOptions(ort_session_options *options)
@@ -19,7 +30,19 @@ static void ReleaseSessionOptions(ort_session_options *options)
         return;
     ort_pairs_free(options->entries);
     ort_pairs_free(options->symbols);
-    free(options);
+    ort_initializers_free(options->initializers);
+    ort_files_free(options->files);
+    ln_cancel_release(options->cancel);
+    ln_free(options->log_id);
+    ln_free(options);
+}
+
+static ort_status *copy_lists(ort_session_options *to, const ort_session_options *from)
+{
+    TRY(ort_pairs_copy(&to->entries, from->entries));
+    TRY(ort_pairs_copy(&to->symbols, from->symbols));
+    TRY(ort_files_copy(&to->files, from->files));
+    return ort_initializers_copy(&to->initializers, from->initializers);
 }
 
 static ort_status *CloneSessionOptions(const ort_session_options *options,
@@ -27,17 +50,17 @@ static ort_status *CloneSessionOptions(const ort_session_options *options,
 {
     OUT(out, NULL);
     NEED(options);
-    ort_session_options *clone = calloc(1, sizeof *clone);
+    ort_session_options *clone = ln_alloc(sizeof *clone);
     if (!clone)
         return ort_fail_memory();
-    clone->threads = options->threads;
-    ort_status *status = NULL;
-    for (ort_pair *p = options->entries; p && !status; p = p->next)
-        if (!ort_pair_find(clone->entries, p->key))
-            status = ort_pair_add(&clone->entries, p->key, p->value, p->number);
-    for (ort_pair *p = options->symbols; p && !status; p = p->next)
-        if (!ort_pair_find(clone->symbols, p->key))
-            status = ort_pair_add(&clone->symbols, p->key, p->value, p->number);
+    *clone = *options;
+    clone->entries = clone->symbols = NULL;
+    clone->initializers = NULL;
+    clone->files = NULL;
+    clone->cancel = ln_cancel_retain(options->cancel);
+    clone->log_id = ln_strdup(options->log_id);
+    ort_status *status =
+        options->log_id && !clone->log_id ? ort_fail_memory() : copy_lists(clone, options);
     if (status) {
         ReleaseSessionOptions(clone);
         return status;
@@ -46,14 +69,158 @@ static ort_status *CloneSessionOptions(const ort_session_options *options,
     return NULL;
 }
 
+// ---- Threads ----
+
 static ort_status *SetIntraOpNumThreads(ort_session_options *options, int count)
+{
+    NEED(options);
+    if (count < 0 || count > LN_MAX_THREADS)
+        return ort_fail(ORT_INVALID_ARGUMENT, "%d threads: has to be 0 (the default) to %d", count,
+                        LN_MAX_THREADS);
+    options->threads = count;
+    return NULL;
+}
+
+// Operators run one after the other, in either mode.
+static ort_status *SetInterOpNumThreads(ort_session_options *options, int count)
 {
     NEED(options);
     if (count < 0)
         return ort_fail(ORT_INVALID_ARGUMENT, "%d threads: has to be 0 (the default) or more",
                         count);
-    options->threads = count;
     return NULL;
+}
+
+static ort_status *SetSessionExecutionMode(ort_session_options *options, int mode)
+{
+    NEED(options);
+    if (mode != 0 && mode != 1)
+        return ort_fail(ORT_INVALID_ARGUMENT, "execution mode %d is not 0 or 1", mode);
+    options->mode = mode;
+    return NULL;
+}
+
+static ort_status *GetSessionExecutionMode(const ort_session_options *options, int *out)
+{
+    OUT(out, 0);
+    NEED(options);
+    *out = options->mode;
+    return NULL;
+}
+
+static ort_status *DisablePerSessionThreads(ort_session_options *options)
+{
+    NEED(options);
+    options->uses_threads_of_env = true;
+    return NULL;
+}
+
+// ---- Rewriting ----
+
+// Levels differ in speed there; here rewriting is how a model comes to fast kernels at all.
+static ort_status *SetSessionGraphOptimizationLevel(ort_session_options *options, int level)
+{
+    NEED(options);
+    if (level != 0 && level != 1 && level != 2 && level != 3 && level != 99)
+        return ort_fail(ORT_INVALID_ARGUMENT, "optimization level %d is not 0, 1, 2, 3 or 99",
+                        level);
+    return NULL;
+}
+
+// Results are the same from run to run in any case.
+static ort_status *SetDeterministicCompute(ort_session_options *options, bool value)
+{
+    (void)value;
+    NEED(options);
+    return NULL;
+}
+
+// ---- Memory: each session plans its own, whatever is asked for here ----
+
+static ort_status *EnableMemPattern(ort_session_options *options)
+{
+    NEED(options);
+    options->has_no_mem_pattern = false;
+    return NULL;
+}
+
+static ort_status *DisableMemPattern(ort_session_options *options)
+{
+    NEED(options);
+    options->has_no_mem_pattern = true;
+    return NULL;
+}
+
+static ort_status *GetMemPatternEnabled(const ort_session_options *options, int *out)
+{
+    OUT(out, 0);
+    NEED(options);
+    *out = !options->has_no_mem_pattern;
+    return NULL;
+}
+
+static ort_status *accept_options(ort_session_options *options)
+{
+    NEED(options);
+    return NULL;
+}
+
+// ---- Messages ----
+
+static ort_status *SetSessionLogId(ort_session_options *options, const char *id)
+{
+    NEED(options);
+    NEED(id);
+    char *copy = ln_strdup(id);
+    if (!copy)
+        return ort_fail_memory();
+    ln_free(options->log_id);
+    options->log_id = copy;
+    return NULL;
+}
+
+static ort_status *SetSessionLogSeverityLevel(ort_session_options *options, int severity)
+{
+    NEED(options);
+    options->severity = severity;
+    return NULL;
+}
+
+// There is one kind of verbose message.
+static ort_status *SetSessionLogVerbosityLevel(ort_session_options *options, int level)
+{
+    (void)level;
+    NEED(options);
+    return NULL;
+}
+
+static ort_status *SetUserLoggingFunction(ort_session_options *options, ort_log_function function,
+                                          void *user)
+{
+    NEED(options);
+    NEED(function);
+    options->log = function;
+    options->log_user = user;
+    return NULL;
+}
+
+// ---- Entries ----
+
+// Those that ask for what is not there; docs/onnxruntime.md lists what is honoured.
+static ort_status *check_entry(const char *key, const char *value)
+{
+    if (!*key || strlen(key) > 1024 || strlen(value) > 8192)
+        return ort_fail(ORT_INVALID_ARGUMENT, "a key has 1 to 1024 bytes, a value at most 8192");
+    bool is_refused =
+        (strcmp(key, "session.load_model_format") == 0 && strcmp(value, "ORT") == 0) ||
+        strcmp(key, "session.save_model_format") == 0 ||
+        (strcmp(key, "ep.context_enable") == 0 && strcmp(value, "1") == 0) ||
+        strcmp(key, "session.intra_op_thread_affinities") == 0;
+    return is_refused ? ort_fail(ORT_NOT_IMPLEMENTED,
+                                 "liblightnet-ort: AddSessionConfigEntry does not implement "
+                                 "'%s' = '%s'",
+                                 key, value)
+                      : NULL;
 }
 
 static ort_status *AddSessionConfigEntry(ort_session_options *options, const char *key,
@@ -62,8 +229,7 @@ static ort_status *AddSessionConfigEntry(ort_session_options *options, const cha
     NEED(options);
     NEED(key);
     NEED(value);
-    if (!*key || strlen(key) > 1024 || strlen(value) > 8192)
-        return ort_fail(ORT_INVALID_ARGUMENT, "a key has 1 to 1024 bytes, a value at most 8192");
+    TRY(check_entry(key, value));
     return ort_pair_add(&options->entries, key, value, 0);
 }
 
@@ -97,6 +263,16 @@ static ort_status *GetSessionConfigEntry(const ort_session_options *options, con
     return NULL;
 }
 
+static ort_status *GetSessionOptionsConfigEntries(const ort_session_options *options,
+                                                  ort_pairs **out)
+{
+    OUT(out, NULL);
+    NEED(options);
+    return ort_pairs_new(options->entries, out);
+}
+
+// ---- Models ----
+
 static ort_status *AddFreeDimensionOverrideByName(ort_session_options *options, const char *name,
                                                   int64_t dim)
 {
@@ -107,6 +283,26 @@ static ort_status *AddFreeDimensionOverrideByName(ort_session_options *options, 
                         (long long)dim, INT_MAX);
     return ort_pair_add(&options->symbols, name, "", dim);
 }
+
+// A request that is taken back is for sessions that are created later.
+static ort_status *SessionOptionsSetLoadCancellationFlag(ort_session_options *options, bool cancel)
+{
+    NEED(options);
+    if (cancel) {
+        ln_cancel_request(options->cancel);
+        return NULL;
+    }
+    if (!ln_cancel_is_requested(options->cancel))
+        return NULL;
+    ln_cancel *fresh = ln_cancel_create();
+    if (!fresh)
+        return ort_fail_memory();
+    ln_cancel_release(options->cancel);
+    options->cancel = fresh;
+    return NULL;
+}
+
+// ---- Execution providers ----
 
 static ort_status *SessionOptionsAppendExecutionProvider(ort_session_options *options,
                                                          const char *name, const char *const *keys,
@@ -131,64 +327,33 @@ ort_status *OrtSessionOptionsAppendExecutionProvider_CPU(ort_session_options *op
     return NULL;
 }
 
-// Hints that ask for nothing that results depend on.
-static ort_status *accept_options(ort_session_options *options)
-{
-    NEED(options);
-    return NULL;
-}
-
-static ort_status *accept_number(ort_session_options *options, int number)
-{
-    (void)number;
-    NEED(options);
-    return NULL;
-}
-
-static ort_status *SetSessionGraphOptimizationLevel(ort_session_options *options, int level)
-{
-    NEED(options);
-    if (level != 0 && level != 1 && level != 2 && level != 3 && level != 99)
-        return ort_fail(ORT_INVALID_ARGUMENT, "optimization level %d is not 0, 1, 2, 3 or 99",
-                        level);
-    return NULL;
-}
-
-static ort_status *SetSessionLogId(ort_session_options *options, const char *id)
-{
-    NEED(options);
-    NEED(id);
-    return NULL;
-}
-
-static ort_status *SetDeterministicCompute(ort_session_options *options, bool value)
-{
-    (void)value; // results are the same from run to run in any case
-    NEED(options);
-    return NULL;
-}
-
 const ort_row ort_session_option_slots[] = {
     SLOT(CreateSessionOptions),
+    SLOT(ReleaseSessionOptions),
     SLOT(CloneSessionOptions),
-    SLOT_AS(SetSessionExecutionMode, accept_number),
-    SLOT_AS(DisableProfiling, accept_options),
-    SLOT_AS(EnableMemPattern, accept_options),
-    SLOT_AS(DisableMemPattern, accept_options),
+    SLOT(SetIntraOpNumThreads),
+    SLOT(SetInterOpNumThreads),
+    SLOT(SetSessionExecutionMode),
+    SLOT(GetSessionExecutionMode),
+    SLOT(DisablePerSessionThreads),
+    SLOT(SetSessionGraphOptimizationLevel),
+    SLOT(SetDeterministicCompute),
+    SLOT(EnableMemPattern),
+    SLOT(DisableMemPattern),
+    SLOT(GetMemPatternEnabled),
     SLOT_AS(EnableCpuMemArena, accept_options),
     SLOT_AS(DisableCpuMemArena, accept_options),
+    SLOT_AS(DisableProfiling, accept_options),
     SLOT(SetSessionLogId),
-    SLOT_AS(SetSessionLogVerbosityLevel, accept_number),
-    SLOT_AS(SetSessionLogSeverityLevel, accept_number),
-    SLOT(SetSessionGraphOptimizationLevel),
-    SLOT(SetIntraOpNumThreads),
-    SLOT_AS(SetInterOpNumThreads, accept_number),
-    SLOT(ReleaseSessionOptions),
-    SLOT(AddFreeDimensionOverrideByName),
+    SLOT(SetSessionLogSeverityLevel),
+    SLOT(SetSessionLogVerbosityLevel),
+    SLOT(SetUserLoggingFunction),
     SLOT(AddSessionConfigEntry),
-    SLOT(SessionOptionsAppendExecutionProvider),
     SLOT(HasSessionConfigEntry),
     SLOT(GetSessionConfigEntry),
-    SLOT(SetDeterministicCompute),
+    SLOT(GetSessionOptionsConfigEntries),
+    SLOT(AddFreeDimensionOverrideByName),
+    SLOT(SessionOptionsSetLoadCancellationFlag),
+    SLOT(SessionOptionsAppendExecutionProvider),
     SLOT_END,
 };

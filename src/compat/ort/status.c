@@ -17,7 +17,7 @@ static ort_status no_memory = {.code = ORT_FAIL};
 ort_status *ort_status_new(ort_code code, const char *text)
 {
     size_t len = strlen(text);
-    ort_status *status = malloc(sizeof *status + len + 1);
+    ort_status *status = ln_alloc(sizeof *status + len + 1);
     if (!status)
         return &no_memory;
     status->code = code;
@@ -63,17 +63,21 @@ static ort_code GetErrorCode(const ort_status *status)
     return status ? status->code : ORT_OK;
 }
 
-static const char *GetErrorMessage(const ort_status *status)
+const char *ort_status_text(const ort_status *status)
 {
     return status == &no_memory ? "out of memory" : status ? status->text : "";
 }
 
-static void ReleaseStatus(ort_status *status)
+void ort_status_free(ort_status *status)
 {
     if (status != &no_memory)
-        free(status);
+        ln_free(status);
 }
 
 const ort_row ort_status_slots[] = {
-    SLOT(CreateStatus), SLOT(GetErrorCode), SLOT(GetErrorMessage), SLOT(ReleaseStatus), SLOT_END,
+    SLOT(CreateStatus),
+    SLOT(GetErrorCode),
+    SLOT_AS(GetErrorMessage, ort_status_text),
+    SLOT_AS(ReleaseStatus, ort_status_free),
+    SLOT_END,
 };

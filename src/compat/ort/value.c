@@ -1,18 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
-// Values: tensors in memory of their own, of the caller, or of an object of LightNet.
+// Values: tensors in memory of their own or of the caller; their way to LightNet and back.
 
 #include "compat/ort/ort.h"
 
 #include <limits.h>
 #include <string.h>
 
-void ort_value_free(ort_value *value)
+// ---- Life ----
+
+ort_value *ort_value_retain(const ort_value *value)
 {
-    if (!value)
+    ort_value *held = (ort_value *)(uintptr_t)value; // counting is no change
+    atomic_fetch_add_explicit(&held->holder_count, 1, memory_order_relaxed);
+    return held;
+}
+
+void ort_value_release(ort_value *value)
+{
+    if (!value || atomic_fetch_sub_explicit(&value->holder_count, 1, memory_order_acq_rel) != 1)
         return;
+    for (size_t i = 0; value->texts && i < value->count; i++)
+        ln_free(value->texts[i].bytes);
+    ln_free(value->texts);
+    if (value->block && value->deleter)
+        value->deleter->free(value->deleter, value->block);
     ln_object_release(value->object);
-    free(value->block);
-    free(value);
+    ln_free(value);
 }
 
 ort_status *ort_value_new(const int64_t *dims, size_t ndim, int type, ort_value **out)
@@ -23,19 +36,152 @@ ort_status *ort_value_new(const int64_t *dims, size_t ndim, int type, ort_value 
         return ort_fail(ORT_INVALID_ARGUMENT, "%zu dimensions, at most %d", ndim, TL_MAXDIM);
     if (type < 1 || type >= ORT_ELEMENT_COUNT)
         return ort_fail(ORT_NOT_IMPLEMENTED, "element type %d is not known", type);
-    ort_value *value = calloc(1, sizeof *value);
+    ort_value *value = ln_alloc(sizeof *value);
     if (!value)
         return ort_fail_memory();
+    atomic_init(&value->holder_count, 1);
+    value->kind = ORT_TENSOR;
     value->shape.type = type;
     value->shape.ndim = (int)ndim;
     for (size_t i = 0; i < ndim; i++)
         value->shape.dims[i] = dims[i];
     if (!ort_shape_count(&value->shape, &value->count)) {
-        free(value);
-        return ort_fail(ORT_INVALID_ARGUMENT, "a dimension is negative, or the product is over %d",
-                        INT_MAX);
+        char text[ORT_SHAPE_TEXT_BYTES];
+        ort_status *status = ort_fail(
+            ORT_INVALID_ARGUMENT, "shape %s: a dimension is negative, or the product is over %d",
+            ort_shape_print(&value->shape, text), INT_MAX);
+        ln_free(value);
+        return status;
     }
-    value->byte_count = value->count * ort_elements[type].size;
+    value->byte_count = type == ORT_STRING ? 0 : value->count * ort_elements[type].size;
+    *out = value;
+    return NULL;
+}
+
+ort_status *ort_value_make(const int64_t *dims, size_t ndim, int type, bool is_raw, ort_value **out)
+{
+    ort_value *value;
+    TRY(ort_value_new(dims, ndim, type, &value));
+    if (type == ORT_STRING) {
+        value->texts = ln_alloc_array(value->count + 1, sizeof *value->texts);
+    } else {
+        value->block = is_raw ? ort_alloc_raw(value->byte_count) : ort_alloc(value->byte_count);
+        value->data = value->block;
+        value->deleter = &ort_cpu_allocator;
+    }
+    if (!value->texts && !value->block) {
+        ort_value_release(value);
+        return ort_fail_memory();
+    }
+    *out = value;
+    return NULL;
+}
+
+// ---- To LightNet and back ----
+
+static ort_status *fill_strings(ln_object *object, const ort_value *value, const char *what)
+{
+    for (size_t i = 0; i < value->count; i++) {
+        const ort_text *text = &value->texts[i];
+        if (text->len > 0 && memchr(text->bytes, 0, text->len))
+            return ort_fail(ORT_INVALID_ARGUMENT,
+                            "'%s': string %zu has a 0 byte in it, at which LightNet's strings end",
+                            what, i);
+        if (text->len > 0 && ln_object_set_string(object, i, text->bytes, text->len) != LN_OK)
+            return ort_fail_lightnet(ORT_INVALID_ARGUMENT);
+    }
+    return NULL;
+}
+
+static ort_status *fill_object(ln_object *object, const ort_value *value, const char *what)
+{
+    if (value->texts)
+        return fill_strings(object, value, what);
+    void *data = ln_object_tensor(object)->data;
+    if (value->shape.type == ORT_BOOL)
+        for (size_t i = 0; i < value->count; i++)
+            ((tl_bool *)data)[i] = ((const unsigned char *)value->data)[i] != 0;
+    else if (value->byte_count > 0)
+        memcpy(data, value->data, value->byte_count);
+    return NULL;
+}
+
+ort_status *ort_value_to_object(const ort_value *value, const char *what, ln_object **out)
+{
+    *out = NULL;
+    if (value->kind != ORT_TENSOR) {
+        *out = value->object ? ln_object_retain(value->object) : ln_object_new_optional(NULL);
+        return *out ? NULL : ort_fail_lightnet(ORT_FAIL);
+    }
+    int dims[TL_MAXDIM];
+    for (int i = 0; i < value->shape.ndim; i++)
+        dims[i] = (int)value->shape.dims[i];
+    ln_object *object =
+        ln_object_new_tensor(ort_elements[value->shape.type].dtype, value->shape.ndim, dims, NULL);
+    if (!object)
+        return ort_fail_lightnet(ORT_INVALID_ARGUMENT);
+    ort_status *status = fill_object(object, value, what);
+    if (status) {
+        ln_object_release(object);
+        return status;
+    }
+    *out = object;
+    return NULL;
+}
+
+ort_status *ort_value_fill(ort_value *value, const tl_tensor *tensor)
+{
+    if (value->texts) {
+        for (size_t i = 0; i < value->count; i++) {
+            const char *text = ((char *const *)tensor->data)[i];
+            TRY(ort_text_set(value, i, text, text ? strlen(text) : 0));
+        }
+    } else if (value->shape.type == ORT_BOOL) {
+        for (size_t i = 0; i < value->count; i++)
+            ((unsigned char *)value->data)[i] = ((const tl_bool *)tensor->data)[i] != 0;
+    } else if (value->byte_count > 0 && value->data != tensor->data) {
+        memcpy(value->data, tensor->data, value->byte_count);
+    }
+    return NULL;
+}
+
+ort_status *ort_value_of_tensor(const tl_tensor *tensor, const char *what, ort_value **out)
+{
+    int type = ort_element_of(tensor->dtype);
+    if (!type)
+        return ort_fail(ORT_NOT_IMPLEMENTED, "'%s': elements of %s have no type here", what,
+                        tl_dtype_title(tensor->dtype));
+    int64_t dims[TL_MAXDIM];
+    for (int i = 0; i < tensor->ndim; i++)
+        dims[i] = tensor->dims[i];
+    ort_value *value;
+    TRY(ort_value_make(dims, (size_t)tensor->ndim, type, true, &value));
+    ort_status *status = ort_value_fill(value, tensor);
+    if (status) {
+        ort_value_release(value);
+        return status;
+    }
+    *out = value;
+    return NULL;
+}
+
+// ---- Made by clients ----
+
+static ort_status *new_with_data(void *data, size_t byte_count, const int64_t *dims, size_t ndim,
+                                 int type, ort_value **out)
+{
+    if (type == ORT_STRING)
+        return ort_fail(ORT_INVALID_ARGUMENT, "strings cannot be in the caller's memory");
+    ort_value *value;
+    TRY(ort_value_new(dims, ndim, type, &value));
+    if (value->byte_count > byte_count || (!data && value->byte_count > 0)) {
+        ort_status *status =
+            ort_fail(ORT_INVALID_ARGUMENT, "the shape needs %zu bytes, the buffer has %zu",
+                     value->byte_count, data ? byte_count : 0);
+        ort_value_release(value);
+        return status;
+    }
+    value->data = data;
     *out = value;
     return NULL;
 }
@@ -46,22 +192,20 @@ static ort_status *CreateTensorWithDataAsOrtValue(const ort_memory *memory, void
 {
     OUT(out, NULL);
     NEED(memory);
-    if (strcmp(memory->name, ort_cpu.name) != 0)
+    if (!ort_is_cpu(memory))
         return ort_fail(ORT_INVALID_ARGUMENT, "values are in 'Cpu', not in '%s'", memory->name);
-    if (type == ORT_STRING)
-        return ort_fail(ORT_INVALID_ARGUMENT, "strings cannot be in the caller's memory");
-    ort_value *value = NULL;
-    ort_status *status = ort_value_new(dims, ndim, type, &value);
-    if (status)
-        return status;
-    if (value->byte_count > byte_count || (!data && value->byte_count > 0)) {
-        status = ort_fail(ORT_INVALID_ARGUMENT, "the shape needs %zu bytes, the buffer has %zu",
-                          value->byte_count, data ? byte_count : 0);
-        ort_value_free(value);
-        return status;
-    }
-    value->data = data;
-    *out = value;
+    return new_with_data(data, byte_count, dims, ndim, type, out);
+}
+
+static ort_status *CreateTensorWithDataAndDeleterAsOrtValue(ort_allocator *deleter, void *data,
+                                                            size_t byte_count, const int64_t *dims,
+                                                            size_t ndim, int type, ort_value **out)
+{
+    OUT(out, NULL);
+    NEED(deleter);
+    TRY(new_with_data(data, byte_count, dims, ndim, type, out));
+    (*out)->block = data;
+    (*out)->deleter = deleter;
     return NULL;
 }
 
@@ -70,54 +214,59 @@ static ort_status *CreateTensorAsOrtValue(ort_allocator *allocator, const int64_
 {
     OUT(out, NULL);
     NEED(allocator);
-    ort_value *value = NULL;
-    ort_status *status = ort_value_new(dims, ndim, type, &value);
-    if (status)
-        return status;
-    if (type == ORT_STRING) {
-        int sizes[TL_MAXDIM];
-        for (size_t i = 0; i < ndim; i++)
-            sizes[i] = (int)dims[i];
-        value->object = ln_object_new_tensor(TL_STRING, (int)ndim, sizes, NULL);
-        value->data = value->object ? ln_object_tensor(value->object)->data : NULL;
-    } else {
-        value->block = calloc(value->byte_count ? value->byte_count : 1, 1);
-        value->data = value->block;
-    }
-    if (!value->object && !value->block) {
-        ort_value_free(value);
+    if (type == ORT_STRING || allocator == &ort_cpu_allocator)
+        return ort_value_make(dims, ndim, type, false, out);
+    ort_value *value;
+    TRY(ort_value_new(dims, ndim, type, &value));
+    value->block = allocator->alloc(allocator, value->byte_count ? value->byte_count : 1);
+    value->data = value->block;
+    value->deleter = allocator;
+    if (!value->block) {
+        ort_value_release(value);
         return ort_fail_memory();
     }
+    memset(value->data, 0, value->byte_count);
     *out = value;
     return NULL;
 }
+
+// ---- Asked by clients ----
 
 static ort_status *IsTensor(const ort_value *value, int *out)
 {
     OUT(out, 0);
     NEED(value);
-    *out = 1;
+    *out = value->kind == ORT_TENSOR;
     return NULL;
 }
 
-static ort_status *GetValueType(const ort_value *value, int *out)
+static ort_status *IsSparseTensor(const ort_value *value, int *out)
 {
-    OUT(out, ORT_UNKNOWN);
+    OUT(out, 0);
     NEED(value);
-    *out = ORT_TENSOR;
     return NULL;
 }
 
 static ort_status *HasValue(const ort_value *value, int *out)
 {
-    return IsTensor(value, out);
+    OUT(out, 0);
+    NEED(value);
+    *out = value->kind == ORT_TENSOR || value->object;
+    return NULL;
+}
+
+static ort_status *need_tensor(const ort_value *value)
+{
+    NEED(value);
+    return value->kind == ORT_TENSOR ? NULL
+                                     : ort_fail(ORT_INVALID_ARGUMENT, "the value is no tensor");
 }
 
 static ort_status *GetTensorTypeAndShape(const ort_value *value, ort_shape **out)
 {
     OUT(out, NULL);
-    NEED(value);
-    ort_shape *shape = calloc(1, sizeof *shape);
+    TRY(need_tensor(value));
+    ort_shape *shape = ln_alloc(sizeof *shape);
     if (!shape || !ort_shape_copy(shape, &value->shape)) {
         ort_shape_free(shape);
         return ort_fail_memory();
@@ -126,26 +275,18 @@ static ort_status *GetTensorTypeAndShape(const ort_value *value, ort_shape **out
     return NULL;
 }
 
-static ort_status *GetTypeInfo(const ort_value *value, ort_type **out)
+static ort_status *need_numbers(const ort_value *value)
 {
-    OUT(out, NULL);
-    NEED(value);
-    ort_type *type = calloc(1, sizeof *type);
-    if (!type || !ort_shape_copy(&type->shape, &value->shape)) {
-        ort_type_free(type);
-        return ort_fail_memory();
-    }
-    type->kind = ORT_TENSOR;
-    *out = type;
-    return NULL;
+    TRY(need_tensor(value));
+    return value->shape.type != ORT_STRING
+               ? NULL
+               : ort_fail(ORT_NOT_IMPLEMENTED, "strings are read with GetStringTensorContent");
 }
 
 static ort_status *GetTensorMutableData(ort_value *value, void **out)
 {
     OUT(out, NULL);
-    NEED(value);
-    if (value->shape.type == ORT_STRING)
-        return ort_fail(ORT_NOT_IMPLEMENTED, "strings are read with GetStringTensorContent");
+    TRY(need_numbers(value));
     *out = value->data;
     return NULL;
 }
@@ -153,17 +294,35 @@ static ort_status *GetTensorMutableData(ort_value *value, void **out)
 static ort_status *GetTensorData(const ort_value *value, const void **out)
 {
     OUT(out, NULL);
-    NEED(value);
-    if (value->shape.type == ORT_STRING)
-        return ort_fail(ORT_NOT_IMPLEMENTED, "strings are read with GetStringTensorContent");
+    TRY(need_numbers(value));
     *out = value->data;
+    return NULL;
+}
+
+static ort_status *TensorAt(ort_value *value, const int64_t *at, size_t count, void **out)
+{
+    OUT(out, NULL);
+    TRY(need_numbers(value));
+    if (count != ort_rank_of(&value->shape))
+        return ort_fail(ORT_INVALID_ARGUMENT, "%zu indices for %zu dimensions", count,
+                        ort_rank_of(&value->shape));
+    if (count > 0)
+        NEED(at);
+    size_t element = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (at[i] < 0 || at[i] >= value->shape.dims[i])
+            return ort_fail(ORT_INVALID_ARGUMENT, "index %lld in dimension %zu, of %lld",
+                            (long long)at[i], i, (long long)value->shape.dims[i]);
+        element = element * (size_t)value->shape.dims[i] + (size_t)at[i];
+    }
+    *out = (char *)value->data + element * ort_elements[value->shape.type].size;
     return NULL;
 }
 
 static ort_status *GetTensorSizeInBytes(const ort_value *value, size_t *out)
 {
     OUT(out, 0);
-    NEED(value);
+    TRY(need_tensor(value));
     if (value->shape.type == ORT_STRING)
         return ort_fail(ORT_INVALID_ARGUMENT, "strings have no size of their own");
     *out = value->byte_count;
@@ -173,8 +332,8 @@ static ort_status *GetTensorSizeInBytes(const ort_value *value, size_t *out)
 static ort_status *GetTensorMemoryInfo(const ort_value *value, const ort_memory **out)
 {
     OUT(out, NULL);
-    NEED(value);
-    *out = &ort_cpu;
+    TRY(need_tensor(value));
+    *out = ort_cpu();
     return NULL;
 }
 
@@ -184,26 +343,61 @@ static ort_status *GetTensorElementTypeAndShapeDataReference(const ort_value *va
     OUT(type, 0);
     OUT(dims, NULL);
     OUT(count, 0);
-    NEED(value);
+    TRY(need_tensor(value));
     *type = value->shape.type;
     *dims = value->shape.dims;
     *count = ort_rank_of(&value->shape);
     return NULL;
 }
 
+static ort_status *check_copy(const ort_value *from, const ort_value *to, size_t index)
+{
+    if (from->kind == ORT_TENSOR && to->kind == ORT_TENSOR && from->shape.type == to->shape.type &&
+        from->count == to->count)
+        return NULL;
+    return ort_fail(ORT_INVALID_ARGUMENT,
+                    "tensor %zu has another type or number of elements than what it is copied to",
+                    index);
+}
+
+static ort_status *CopyTensors(const ort_env *env, const ort_value *const *from,
+                               ort_value *const *to, void *stream, size_t count)
+{
+    (void)stream;
+    NEED(env);
+    if (count > 0) {
+        NEED(from);
+        NEED(to);
+    }
+    for (size_t i = 0; i < count; i++) {
+        NEED(from[i]);
+        NEED(to[i]);
+        TRY(check_copy(from[i], to[i], i));
+    }
+    for (size_t i = 0; i < count; i++) {
+        for (size_t k = 0; from[i]->texts && k < from[i]->count; k++)
+            TRY(ort_text_set(to[i], k, from[i]->texts[k].bytes, from[i]->texts[k].len));
+        if (from[i]->byte_count > 0)
+            memmove(to[i]->data, from[i]->data, from[i]->byte_count);
+    }
+    return NULL;
+}
+
 const ort_row ort_value_slots[] = {
     SLOT(CreateTensorAsOrtValue),
     SLOT(CreateTensorWithDataAsOrtValue),
+    SLOT(CreateTensorWithDataAndDeleterAsOrtValue),
+    SLOT_AS(ReleaseValue, ort_value_release),
     SLOT(IsTensor),
-    SLOT(GetTensorMutableData),
-    SLOT(GetTensorTypeAndShape),
-    SLOT(GetTypeInfo),
-    SLOT(GetValueType),
-    SLOT_AS(ReleaseValue, ort_value_free),
+    SLOT(IsSparseTensor),
     SLOT(HasValue),
-    SLOT(GetTensorMemoryInfo),
-    SLOT(GetTensorSizeInBytes),
+    SLOT(GetTensorTypeAndShape),
+    SLOT(GetTensorMutableData),
     SLOT(GetTensorData),
+    SLOT(TensorAt),
+    SLOT(GetTensorSizeInBytes),
+    SLOT(GetTensorMemoryInfo),
     SLOT(GetTensorElementTypeAndShapeDataReference),
+    SLOT(CopyTensors),
     SLOT_END,
 };

@@ -1,0 +1,412 @@
+// SPDX-License-Identifier: Apache-2.0
+// Weights that clients bring: values for initializers of a model by name, and files in memory.
+//
+// Values are put into the bytes of an ONNX model before it is read, as the initializers that they
+// replace, so that all that follows (checks, folding, packing) is as if the model had them.
+
+#include "compat/ort/ort.h"
+
+#include <stdio.h>
+#include <string.h>
+
+// ---- Options ----
+
+void ort_initializers_free(ort_initializer *first)
+{
+    while (first) {
+        ort_initializer *next = first->next;
+        ort_value_release(first->value);
+        ln_free(first);
+        first = next;
+    }
+}
+
+static const ort_initializer *find(const ort_initializer *first, const char *name, size_t len)
+{
+    while (first && (strlen(first->name) != len || memcmp(first->name, name, len) != 0))
+        first = first->next;
+    return first;
+}
+
+static ort_status *add(ort_initializer **list, const char *name, const ort_value *value,
+                       bool is_external)
+{
+    if (value->kind != ORT_TENSOR)
+        return ort_fail(ORT_INVALID_ARGUMENT, "the value of initializer '%s' is no tensor", name);
+    if (find(*list, name, strlen(name)))
+        return ort_fail(ORT_INVALID_ARGUMENT, "initializer '%s' has been added already", name);
+    size_t name_size = strlen(name) + 1;
+    ort_initializer *added = ln_alloc(sizeof *added + name_size);
+    if (!added)
+        return ort_fail_memory();
+    memcpy(added->name, name, name_size);
+    added->value = ort_value_retain(value);
+    added->is_external = is_external;
+    added->next = *list;
+    *list = added;
+    return NULL;
+}
+
+ort_status *ort_initializers_copy(ort_initializer **list, const ort_initializer *from)
+{
+    for (; from; from = from->next)
+        TRY(add(list, from->name, from->value, from->is_external));
+    return NULL;
+}
+
+void ort_files_free(ort_file *first)
+{
+    while (first) {
+        ort_file *next = first->next;
+        ln_free(first);
+        first = next;
+    }
+}
+
+static ort_status *add_file(ort_file **list, const char *name, const void *bytes, size_t byte_count)
+{
+    size_t name_size = strlen(name) + 1;
+    ort_file *file = ln_alloc(sizeof *file + name_size);
+    if (!file)
+        return ort_fail_memory();
+    memcpy(file->name, name, name_size);
+    file->bytes = bytes;
+    file->byte_count = byte_count;
+    file->next = *list;
+    *list = file;
+    return NULL;
+}
+
+ort_status *ort_files_copy(ort_file **list, const ort_file *from)
+{
+    for (; from; from = from->next)
+        TRY(add_file(list, from->name, from->bytes, from->byte_count));
+    return NULL;
+}
+
+static ort_status *AddInitializer(ort_session_options *options, const char *name,
+                                  const ort_value *value)
+{
+    NEED(options);
+    NEED(name);
+    NEED(value);
+    return add(&options->initializers, name, value, false);
+}
+
+static ort_status *AddExternalInitializers(ort_session_options *options, const char *const *names,
+                                           const ort_value *const *values, size_t count)
+{
+    NEED(options);
+    if (count > 0) {
+        NEED(names);
+        NEED(values);
+    }
+    for (size_t i = 0; i < count; i++) {
+        NEED(names[i]);
+        NEED(values[i]);
+        TRY(add(&options->initializers, names[i], values[i], true));
+    }
+    return NULL;
+}
+
+static ort_status *AddExternalInitializersFromFilesInMemory(ort_session_options *options,
+                                                            const char *const *names,
+                                                            char *const *buffers,
+                                                            const size_t *byte_counts, size_t count)
+{
+    NEED(options);
+    if (count > 0) {
+        NEED(names);
+        NEED(buffers);
+        NEED(byte_counts);
+    }
+    for (size_t i = 0; i < count; i++) {
+        NEED(names[i]);
+        NEED(buffers[i]);
+        TRY(add_file(&options->files, names[i], buffers[i], byte_counts[i]));
+    }
+    return NULL;
+}
+
+// ---- Reading messages ----
+
+enum { GRAPH_OF_MODEL = 7, INITIALIZER_OF_GRAPH = 5 };
+enum {
+    TENSOR_DIMS = 1,
+    TENSOR_TYPE = 2,
+    TENSOR_STRINGS = 6,
+    TENSOR_NAME = 8,
+    TENSOR_RAW = 9,
+    TENSOR_LOCATION = 14
+};
+enum { WIRE_VARINT = 0, WIRE_64 = 1, WIRE_BYTES = 2, WIRE_32 = 5 };
+
+typedef struct cursor {
+    const unsigned char *at, *end;
+} cursor;
+
+typedef struct field {
+    uint64_t number;
+    int wire;
+    uint64_t bits;              // of a varint
+    cursor bytes;               // of a message or text
+    const unsigned char *first; // of the whole field, which ends where the cursor goes on
+} field;
+
+static bool read_varint(cursor *c, uint64_t *out)
+{
+    *out = 0;
+    for (int shift = 0; shift < 64 && c->at < c->end; shift += 7) {
+        unsigned char byte = *c->at++;
+        *out |= (uint64_t)(byte & 127) << shift;
+        if (byte < 128)
+            return true;
+    }
+    return false;
+}
+
+static bool skip_bytes(cursor *c, uint64_t count, cursor *out)
+{
+    if (count > (uint64_t)(c->end - c->at))
+        return false;
+    *out = (cursor){c->at, c->at + count};
+    c->at += count;
+    return true;
+}
+
+// False at the end, and at what is no field: the rest is the reader's to refuse.
+static bool read_field(cursor *c, field *out)
+{
+    const cursor before = *c;
+    uint64_t tag, len = 0;
+    *out = (field){.first = c->at};
+    bool is_whole = c->at < c->end && read_varint(c, &tag);
+    if (is_whole) {
+        out->number = tag >> 3;
+        out->wire = (int)(tag & 7);
+        switch (out->wire) {
+        case WIRE_VARINT: is_whole = read_varint(c, &out->bits); break;
+        case WIRE_64: is_whole = skip_bytes(c, 8, &out->bytes); break;
+        case WIRE_32: is_whole = skip_bytes(c, 4, &out->bytes); break;
+        case WIRE_BYTES: is_whole = read_varint(c, &len) && skip_bytes(c, len, &out->bytes); break;
+        default: is_whole = false;
+        }
+    }
+    if (!is_whole)
+        *c = before;
+    return is_whole;
+}
+
+typedef struct stated {
+    cursor name;
+    int64_t dims[TL_MAXDIM];
+    size_t ndim; // more than there are dims, if it has too many
+    uint64_t type, location;
+} stated;
+
+static void add_dim(stated *tensor, uint64_t dim)
+{
+    if (tensor->ndim < TL_MAXDIM)
+        tensor->dims[tensor->ndim] = (int64_t)dim;
+    tensor->ndim++;
+}
+
+static stated read_tensor(cursor message)
+{
+    stated tensor = {0};
+    field f;
+    while (read_field(&message, &f)) {
+        uint64_t dim;
+        if (f.number == TENSOR_NAME && f.wire == WIRE_BYTES)
+            tensor.name = f.bytes;
+        else if (f.number == TENSOR_TYPE && f.wire == WIRE_VARINT)
+            tensor.type = f.bits;
+        else if (f.number == TENSOR_LOCATION && f.wire == WIRE_VARINT)
+            tensor.location = f.bits;
+        else if (f.number == TENSOR_DIMS && f.wire == WIRE_VARINT)
+            add_dim(&tensor, f.bits);
+        else if (f.number == TENSOR_DIMS && f.wire == WIRE_BYTES)
+            while (f.bytes.at < f.bytes.end && read_varint(&f.bytes, &dim))
+                add_dim(&tensor, dim);
+    }
+    return tensor;
+}
+
+// ---- Writing messages ----
+
+typedef struct output {
+    unsigned char *at;
+    size_t len, capacity;
+    bool is_short; // of memory
+} output;
+
+static void put(output *out, const void *bytes, size_t len)
+{
+    if (out->is_short || len > SIZE_MAX / 4 - out->len) {
+        out->is_short = true;
+        return;
+    }
+    if (out->len + len > out->capacity) {
+        size_t capacity = (out->len + len) * 2;
+        unsigned char *grown = ln_realloc(out->at, capacity);
+        if (!grown) {
+            out->is_short = true;
+            return;
+        }
+        out->at = grown;
+        out->capacity = capacity;
+    }
+    if (len > 0)
+        memcpy(out->at + out->len, bytes, len);
+    out->len += len;
+}
+
+static void put_varint(output *out, uint64_t value)
+{
+    unsigned char bytes[10];
+    size_t len = 0;
+    do {
+        bytes[len++] = (unsigned char)((value & 127) | (value > 127 ? 128 : 0));
+        value >>= 7;
+    } while (value > 0);
+    put(out, bytes, len);
+}
+
+static void put_number(output *out, int number, uint64_t value)
+{
+    put_varint(out, (uint64_t)number << 3 | WIRE_VARINT);
+    put_varint(out, value);
+}
+
+static void put_bytes(output *out, int number, const void *bytes, size_t len)
+{
+    put_varint(out, (uint64_t)number << 3 | WIRE_BYTES);
+    put_varint(out, len);
+    put(out, bytes, len);
+}
+
+static void put_tensor(output *out, const ort_initializer *initializer)
+{
+    const ort_value *value = initializer->value;
+    output tensor = {0};
+    for (size_t i = 0; i < ort_rank_of(&value->shape); i++)
+        put_number(&tensor, TENSOR_DIMS, (uint64_t)value->shape.dims[i]);
+    put_number(&tensor, TENSOR_TYPE, (uint64_t)value->shape.type);
+    put_bytes(&tensor, TENSOR_NAME, initializer->name, strlen(initializer->name));
+    for (size_t i = 0; value->texts && i < value->count; i++)
+        put_bytes(&tensor, TENSOR_STRINGS, value->texts[i].bytes, value->texts[i].len);
+    if (!value->texts)
+        put_bytes(&tensor, TENSOR_RAW, value->data, value->byte_count);
+    put_bytes(out, INITIALIZER_OF_GRAPH, tensor.at, tensor.len);
+    out->is_short = out->is_short || tensor.is_short;
+    ln_free(tensor.at);
+}
+
+// ---- Replacing ----
+
+static ort_status *check(const ort_initializer *initializer, const stated *tensor)
+{
+    const ort_shape *shape = &initializer->value->shape;
+    if (initializer->is_external && tensor->location != 1)
+        return ort_fail(ORT_INVALID_ARGUMENT, "initializer '%s' has its data in the model",
+                        initializer->name);
+    bool fits = tensor->type == (uint64_t)shape->type && tensor->ndim == ort_rank_of(shape) &&
+                (tensor->ndim == 0 ||
+                 memcmp(tensor->dims, shape->dims, tensor->ndim * sizeof *shape->dims) == 0);
+    if (fits)
+        return NULL;
+    char is[ORT_SHAPE_TEXT_BYTES];
+    return ort_fail(ORT_INVALID_ARGUMENT,
+                    "initializer '%s': the model states another type or shape than %s %s",
+                    initializer->name, ort_elements[shape->type].name, ort_shape_print(shape, is));
+}
+
+static ort_status *copy_graph(const ort_initializer *first, cursor graph, output *out,
+                              size_t *replaced_count)
+{
+    field f;
+    while (read_field(&graph, &f)) {
+        const ort_initializer *initializer = NULL;
+        if (f.number == INITIALIZER_OF_GRAPH && f.wire == WIRE_BYTES) {
+            stated tensor = read_tensor(f.bytes);
+            initializer = find(first, (const char *)tensor.name.at,
+                               (size_t)(tensor.name.end - tensor.name.at));
+            if (initializer)
+                TRY(check(initializer, &tensor));
+        }
+        if (initializer)
+            put_tensor(out, initializer);
+        else
+            put(out, f.first, (size_t)(graph.at - f.first));
+        *replaced_count += initializer != NULL;
+    }
+    put(out, graph.at, (size_t)(graph.end - graph.at));
+    return NULL;
+}
+
+static ort_status *copy_model(const ort_initializer *first, cursor model, output *out,
+                              size_t *replaced_count)
+{
+    field f;
+    while (read_field(&model, &f)) {
+        if (f.number != GRAPH_OF_MODEL || f.wire != WIRE_BYTES) {
+            put(out, f.first, (size_t)(model.at - f.first));
+            continue;
+        }
+        output graph = {0};
+        ort_status *status = copy_graph(first, f.bytes, &graph, replaced_count);
+        if (!status)
+            put_bytes(out, GRAPH_OF_MODEL, graph.at, graph.len);
+        out->is_short = out->is_short || graph.is_short;
+        ln_free(graph.at);
+        TRY(status);
+    }
+    put(out, model.at, (size_t)(model.end - model.at));
+    return NULL;
+}
+
+// Those of external data have to be there, as in ONNX Runtime; others that are not are unused.
+static ort_status *check_all_replaced(const ort_initializer *first, size_t replaced_count)
+{
+    size_t count = 0, external_count = 0;
+    for (; first; first = first->next) {
+        count++;
+        external_count += first->is_external;
+    }
+    if (replaced_count == count)
+        return NULL;
+    char text[128];
+    snprintf(text, sizeof text, "the model has %zu of the %zu initializers that were added",
+             replaced_count, count);
+    if (external_count > 0)
+        return ort_fail(ORT_INVALID_ARGUMENT, "%s", text);
+    ort_log(ORT_WARNING, text);
+    return NULL;
+}
+
+ort_status *ort_initializers_replace(const ort_initializer *first, const void *bytes,
+                                     size_t byte_count, void **out_bytes, size_t *out_byte_count)
+{
+    const unsigned char *at = bytes;
+    output out = {0};
+    size_t replaced_count = 0;
+    ort_status *status = copy_model(first, (cursor){at, at + byte_count}, &out, &replaced_count);
+    if (!status && out.is_short)
+        status = ort_fail_memory();
+    if (!status)
+        status = check_all_replaced(first, replaced_count);
+    if (status) {
+        ln_free(out.at);
+        return status;
+    }
+    *out_bytes = out.at;
+    *out_byte_count = out.len;
+    return NULL;
+}
+
+const ort_row ort_initializer_slots[] = {
+    SLOT(AddInitializer),
+    SLOT(AddExternalInitializers),
+    SLOT(AddExternalInitializersFromFilesInMemory),
+    SLOT_END,
+};

@@ -1,0 +1,1003 @@
+// SPDX-License-Identifier: Apache-2.0
+// What clients of ONNX Runtime do, over models that are made here.
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdlib.h>
+
+#include "tests/compat/onnx_bytes.h"
+#include "tests/compat/ort_client.h"
+#include "tests/test.h"
+
+// ---- Helpers ----
+
+typedef struct client {
+    void *env, *options, *session, *memory, *allocator;
+} client;
+
+static int code_of(void *status)
+{
+    int code = GetErrorCode(status);
+    ReleaseStatus(status);
+    return code;
+}
+
+#define OK(call)                                                                                   \
+    do {                                                                                           \
+        void *ok_status = (call);                                                                  \
+        if (ok_status)                                                                             \
+            fail_msg("%s: %d: %s", #call, GetErrorCode(ok_status), GetErrorMessage(ok_status));    \
+    } while (0)
+
+#define FAILS(call, code) CHECK_EQ(code_of(call), (code))
+
+// The call fails with a code, and its message has `text`.
+#define SAYS(call, code, text)                                                                     \
+    do {                                                                                           \
+        void *says_status = (call);                                                                \
+        CHECK_EQ(GetErrorCode(says_status), (code));                                               \
+        if (!strstr(GetErrorMessage(says_status), (text)))                                         \
+            fail_msg("'%s' does not have '%s'", GetErrorMessage(says_status), (text));             \
+        ReleaseStatus(says_status);                                                                \
+    } while (0)
+
+static void client_open(client *c)
+{
+    ort_client_load();
+    *c = (client){0};
+    OK(CreateEnv(2, "test", &c->env));
+    OK(CreateSessionOptions(&c->options));
+    OK(SetIntraOpNumThreads(c->options, 1));
+    OK(CreateCpuMemoryInfo(0, 0, &c->memory));
+    OK(GetAllocatorWithDefaultOptions(&c->allocator));
+}
+
+static void client_read(client *c, const message *model)
+{
+    OK(CreateSessionFromArray(c->env, model->bytes, model->len, c->options, &c->session));
+}
+
+static void client_close(client *c)
+{
+    ReleaseSession(c->session);
+    ReleaseSessionOptions(c->options);
+    ReleaseMemoryInfo(c->memory);
+    ReleaseEnv(c->env);
+}
+
+static void *tensor(client *c, float *data, int64_t len)
+{
+    void *value = NULL;
+    OK(CreateTensorWithDataAsOrtValue(c->memory, data, (size_t)len * sizeof *data, &len, 1, 1,
+                                      &value));
+    return value;
+}
+
+static float *floats(void *value)
+{
+    void *data = NULL;
+    OK(GetTensorMutableData(value, &data));
+    return data;
+}
+
+// y = x + w, w being an initializer that runs may replace; of "N" elements, or of 4.
+static message sum_model(const char *dims, bool has_input)
+{
+    static const float w[] = {1, 2, 3, 4};
+    message graph = {.len = 0};
+    put_message(&graph, 1, node("Add", "", "x w", "y"));
+    put_message(&graph, 5, float_tensor("w", 4, w));
+    put_message(&graph, 11, value_info("x", tensor_type(1, dims)));
+    if (has_input)
+        put_message(&graph, 11, value_info("w", tensor_type(1, "4")));
+    put_message(&graph, 12, value_info("y", tensor_type(1, dims)));
+    message model = model_of(graph);
+    put_property(&model, 14, "classes", "cat,dog");
+    put_property(&model, 14, "rate", "16000");
+    return model;
+}
+
+static const char *const in_x[] = {"x"}, *const out_y[] = {"y"};
+
+// ---- Statuses ----
+
+TEST(statuses_have_every_code)
+{
+    ort_client_load();
+    for (int code = 0; code < 15; code++) {
+        void *status = CreateStatus(code, "text");
+        CHECK_EQ(GetErrorCode(status), code);
+        CHECK_STR_EQ(GetErrorMessage(status), "text");
+        ReleaseStatus(status);
+    }
+    ReleaseStatus(NULL);
+}
+
+TEST(failures_have_the_codes_of_their_kind)
+{
+    client c;
+    client_open(&c);
+    static const char no_maker[] = "input(| dst=a | dtype=TL_FLOAT, dims=[2]);\n"
+                                   "Add(A=a, B=q | C=y |);\n";
+    size_t size = 0;
+    void *session = &c;
+    message other = {.len = 0};
+    put_message(&other, 1, node("Ad", "", "x w", "y"));
+    put_message(&other, 11, value_info("x", tensor_type(1, "4")));
+    put_message(&other, 12, value_info("y", tensor_type(1, "4")));
+    message unknown = model_of(other), whole = sum_model("4", false);
+    FAILS(GetSessionConfigEntry(c.options, "none", NULL, &size), 1);
+    FAILS(CreateEnv(2, NULL, &session), 2);
+    FAILS(CreateSession(c.env, "/no/such.onnx", c.options, &session), 3);
+    FAILS(CreateSessionFromArray(c.env, "\x08\xff\xff", 3, c.options, &session), 7);
+    CHECK_NULL(session);
+    CHECK(code_of(CreateSessionFromArray(c.env, unknown.bytes, unknown.len, c.options, &session)) !=
+          0);
+    SAYS(AddSessionConfigEntry(c.options, "session.load_model_format", "ORT"), 9,
+         "session.load_model_format");
+    FAILS(CreateSessionFromArray(c.env, no_maker, sizeof no_maker - 1, c.options, &session), 10);
+    OK(SessionOptionsSetLoadCancellationFlag(c.options, true));
+    FAILS(CreateSessionFromArray(c.env, whole.bytes, whole.len, c.options, &session), 12);
+    CHECK_NULL(session);
+    OK(SessionOptionsSetLoadCancellationFlag(c.options, false));
+    OK(CreateSessionFromArray(c.env, whole.bytes, whole.len, c.options, &session));
+    ReleaseSession(session);
+    client_close(&c);
+}
+
+// Twelve words of 0 are enough for each function; those that are there refuse a NULL.
+TEST(functions_that_return_a_status_refuse_null_or_name_themselves)
+{
+    ort_client_load();
+#define R(number, name)
+#define V(number, name)
+#define S(number, name) {number, #name},
+    static const struct {
+        int number;
+        const char *name;
+    } slots[] = {
+#include "compat/ort/slots.inc"
+    };
+#undef R
+#undef V
+#undef S
+    typedef void *(*function)(uintptr_t, uintptr_t, uintptr_t, uintptr_t, uintptr_t, uintptr_t,
+                              uintptr_t, uintptr_t, uintptr_t, uintptr_t, uintptr_t, uintptr_t);
+    for (size_t i = 0; i < sizeof slots / sizeof *slots; i++) {
+        void *status =
+            ((function)ort_client_table()[slots[i].number])(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0);
+        int code = GetErrorCode(status);
+        if (code != 2 && (code != 9 || !strstr(GetErrorMessage(status), slots[i].name)))
+            fail_msg("%s: %d: %s", slots[i].name, code, GetErrorMessage(status));
+        ReleaseStatus(status);
+    }
+}
+
+// ---- Messages ----
+
+typedef struct heard {
+    int counts[5];
+    char id[64], text[256];
+} heard;
+
+static void hear(void *user, int severity, const char *category, const char *id,
+                 const char *location, const char *text)
+{
+    heard *h = user;
+    CHECK(severity >= 0 && severity < 5 && category && location);
+    h->counts[severity]++;
+    snprintf(h->id, sizeof h->id, "%s", id);
+    snprintf(h->text, sizeof h->text, "%s", text);
+}
+
+TEST(loggers_get_messages_with_severity_and_id)
+{
+    client c;
+    client_open(&c);
+    heard h = {.counts = {0}}, other = {.counts = {0}};
+    void *env = NULL, *session = NULL, *run_options = NULL, *value = NULL;
+    float x[5] = {0};
+    message model = sum_model("4", false);
+    OK(CreateEnvWithCustomLogger(hear, &h, 0, "loud", &env));
+    OK(CreateSessionFromArray(env, model.bytes, model.len, c.options, &session));
+    CHECK(h.counts[0] > 0); // rewrites are verbose messages
+    CHECK_STR_EQ(h.id, "loud");
+    ReleaseSession(session);
+
+    OK(UpdateEnvWithCustomLogLevel(env, 2));
+    memset(h.counts, 0, sizeof h.counts);
+    OK(SetSessionLogId(c.options, "sums"));
+    OK(CreateSessionFromArray(env, model.bytes, model.len, c.options, &session));
+    CHECK_EQ(h.counts[0], 0);
+    value = tensor(&c, x, 5);
+    OK(CreateRunOptions(&run_options));
+    OK(RunOptionsSetRunTag(run_options, "first"));
+    void *y = NULL;
+    FAILS(Run(session, run_options, in_x, (const void *const *)&value, 1, out_y, 1, &y), 2);
+    CHECK_EQ(h.counts[3], 1);
+    CHECK_STR_EQ(h.id, "sums:first");
+    CHECK(strstr(h.text, "'x'"));
+    OK(RunOptionsSetRunLogSeverityLevel(run_options, 4));
+    FAILS(Run(session, run_options, in_x, (const void *const *)&value, 1, out_y, 1, &y), 2);
+    CHECK_EQ(h.counts[3], 1);
+    ReleaseSession(session);
+
+    OK(SetUserLoggingFunction(c.options, hear, &other));
+    FAILS(CreateSessionFromArray(env, "\x08\xff\xff", 3, c.options, &session), 7);
+    CHECK_EQ(other.counts[3], 1);
+    CHECK_EQ(h.counts[3], 1);
+    ReleaseRunOptions(run_options);
+    ReleaseValue(value);
+    ReleaseEnv(env);
+    client_close(&c);
+}
+
+// ---- Names, types, metadata ----
+
+TEST(symbols_are_stated_and_may_be_bound)
+{
+    client c;
+    client_open(&c);
+    message model = sum_model("N", false);
+    OK(AddFreeDimensionOverrideByName(c.options, "M", 7)); // of no model's
+    client_read(&c, &model);
+    void *type = NULL, *clone = NULL, *bound = NULL;
+    const void *shape = NULL;
+    int64_t dim = 0;
+    const char *symbol = NULL;
+    OK(SessionGetInputTypeInfo(c.session, 0, &type));
+    OK(CastTypeInfoToTensorInfo(type, &shape));
+    OK(GetDimensions(shape, &dim, 1));
+    OK(GetSymbolicDimensions(shape, &symbol, 1));
+    CHECK_EQ(dim, -1);
+    CHECK_STR_EQ(symbol, "N");
+    ReleaseTypeInfo(type);
+    OK(AddFreeDimensionOverrideByName(c.options, "N", 4));
+    OK(CloneSessionOptions(c.options, &clone));
+    OK(CreateSessionFromArray(c.env, model.bytes, model.len, clone, &bound));
+    OK(SessionGetInputTypeInfo(bound, 0, &type));
+    OK(CastTypeInfoToTensorInfo(type, &shape));
+    OK(GetDimensions(shape, &dim, 1));
+    CHECK_EQ(dim, 4);
+    ReleaseTypeInfo(type);
+    ReleaseSession(bound);
+    ReleaseSessionOptions(clone);
+    client_close(&c);
+}
+
+TEST(metadata_has_the_custom_map)
+{
+    client c;
+    client_open(&c);
+    message model = sum_model("4", false);
+    client_read(&c, &model);
+    void *metadata = NULL;
+    char *text = NULL, **keys = NULL;
+    int64_t count = 0;
+    OK(SessionGetModelMetadata(c.session, &metadata));
+    OK(ModelMetadataGetProducerName(metadata, c.allocator, &text));
+    CHECK_STR_EQ(text, "tests");
+    OK(AllocatorFree(c.allocator, text));
+    OK(ModelMetadataGetGraphName(metadata, c.allocator, &text));
+    CHECK_STR_EQ(text, "graph");
+    OK(AllocatorFree(c.allocator, text));
+    OK(ModelMetadataLookupCustomMetadataMap(metadata, c.allocator, "classes", &text));
+    CHECK_STR_EQ(text, "cat,dog");
+    OK(AllocatorFree(c.allocator, text));
+    OK(ModelMetadataLookupCustomMetadataMap(metadata, c.allocator, "none", &text));
+    CHECK_NULL(text);
+    OK(ModelMetadataGetCustomMetadataMapKeys(metadata, c.allocator, &keys, &count));
+    CHECK_EQ(count, 2);
+    CHECK_STR_EQ(keys[1], "rate");
+    for (int64_t i = 0; i < count; i++)
+        OK(AllocatorFree(c.allocator, keys[i]));
+    OK(AllocatorFree(c.allocator, keys));
+    ReleaseModelMetadata(metadata);
+    client_close(&c);
+}
+
+// ---- Runs ----
+
+TEST(values_must_have_the_type_and_shape_of_the_input)
+{
+    client c;
+    client_open(&c);
+    message model = sum_model("4", false);
+    client_read(&c, &model);
+    float x[4] = {1, 1, 1, 1};
+    int64_t wide[] = {1, 4};
+    void *value = NULL, *y = NULL, *three = tensor(&c, x, 3);
+    OK(CreateTensorWithDataAsOrtValue(c.memory, x, sizeof x, wide, 2, 1, &value));
+    SAYS(Run(c.session, NULL, in_x, (const void *const *)&value, 1, out_y, 1, &y), 2, "[1, 4]");
+    ReleaseValue(value);
+    OK(CreateTensorWithDataAsOrtValue(c.memory, x, sizeof x, wide + 1, 1, 6, &value));
+    SAYS(Run(c.session, NULL, in_x, (const void *const *)&value, 1, out_y, 1, &y), 2, "INT32");
+    ReleaseValue(value);
+    value = tensor(&c, x, 4);
+    y = three;
+    SAYS(Run(c.session, NULL, in_x, (const void *const *)&value, 1, out_y, 1, &y), 2, "[3]");
+    CHECK_PTR_EQ(y, three);
+    ReleaseValue(three);
+    ReleaseValue(value);
+    client_close(&c);
+}
+
+// Whatever lies over what, the numbers are those of operands that were read first.
+TEST(given_outputs_may_lie_over_inputs_and_each_other)
+{
+    client c;
+    client_open(&c);
+    message model = sum_model("4", false);
+    client_read(&c, &model);
+    _Alignas(64) float memory[8] = {10, 20, 30, 40, 50, 60, 70, 80};
+    void *x = tensor(&c, memory, 4), *y = tensor(&c, memory, 4), *after = tensor(&c, memory + 1, 4);
+    OK(Run(c.session, NULL, in_x, (const void *const *)&x, 1, out_y, 1, &y)); // in place
+    CHECK(memory[0] == 11 && memory[3] == 44 && memory[4] == 50);
+    OK(Run(c.session, NULL, in_x, (const void *const *)&x, 1, out_y, 1, &after)); // shifted
+    CHECK(memory[0] == 11 && memory[1] == 12 && memory[2] == 24 && memory[4] == 48);
+    const char *twice[] = {"y", "y"};
+    void *both[] = {NULL, y};
+    memory[0] = memory[1] = memory[2] = memory[3] = 0;
+    OK(Run(c.session, NULL, in_x, (const void *const *)&x, 1, twice, 2, both));
+    CHECK(floats(both[0])[3] == 4 && memory[3] == 4);
+    ReleaseValue(both[0]);
+    ReleaseValue(x);
+    ReleaseValue(y);
+    ReleaseValue(after);
+    client_close(&c);
+}
+
+// Written in place, the first elements of the result would be those that the last ones are made of.
+TEST(an_output_that_lies_over_what_is_still_read_is_written_last)
+{
+    client c;
+    client_open(&c);
+    message graph = {.len = 0};
+    put_message(&graph, 1, node("Add", "", "x x", "y"));
+    put_message(&graph, 11, value_info("x", tensor_type(1, "64")));
+    put_message(&graph, 12, value_info("y", tensor_type(1, "64")));
+    message model = model_of(graph);
+    client_read(&c, &model);
+    _Alignas(64) float memory[80];
+    for (int i = 0; i < 80; i++)
+        memory[i] = (float)i;
+    void *x = tensor(&c, memory, 64), *y = tensor(&c, memory + 16, 64);
+    OK(Run(c.session, NULL, in_x, (const void *const *)&x, 1, out_y, 1, &y));
+    for (int i = 0; i < 64; i++)
+        CHECK(memory[16 + i] == (float)(2 * i));
+    ReleaseValue(x);
+    ReleaseValue(y);
+    client_close(&c);
+}
+
+TEST(results_of_a_run_stay_when_the_next_one_runs)
+{
+    client c;
+    client_open(&c);
+    for (int i = 0; i < 2; i++) {
+        message model = sum_model(i ? "N" : "4", false);
+        client_read(&c, &model);
+        float a[] = {1, 1, 1, 1}, b[] = {5, 5, 5, 5};
+        void *x = tensor(&c, a, 4), *x2 = tensor(&c, b, 4), *y = NULL, *y2 = NULL;
+        OK(Run(c.session, NULL, in_x, (const void *const *)&x, 1, out_y, 1, &y));
+        ReleaseValue(x); // nothing of it is read any more
+        memset(a, 0xff, sizeof a);
+        OK(Run(c.session, NULL, in_x, (const void *const *)&x2, 1, out_y, 1, &y2));
+        CHECK(floats(y)[0] == 2 && floats(y)[3] == 5 && floats(y2)[0] == 6 && floats(y2)[3] == 9);
+        ReleaseValue(x2);
+        ReleaseValue(y);
+        ReleaseValue(y2);
+        ReleaseSession(c.session);
+        c.session = NULL;
+    }
+    client_close(&c);
+}
+
+// A loop of more rounds than a test has time for: the run ends because another thread ends it.
+static message endless_model(void)
+{
+    message body = {.len = 0}, graph = {.len = 0}, attribute = {.len = 0}, loop;
+    put_message(&body, 1, node("Identity", "", "go", "go_on"));
+    put_message(&body, 1, node("Add", "", "before before", "after"));
+    put_text(&body, 2, "body");
+    put_message(&body, 11, value_info("i", tensor_type(7, "")));
+    put_message(&body, 11, value_info("go", tensor_type(9, "")));
+    put_message(&body, 11, value_info("before", tensor_type(1, "4")));
+    put_message(&body, 12, value_info("go_on", tensor_type(9, "")));
+    put_message(&body, 12, value_info("after", tensor_type(1, "4")));
+    put_text(&attribute, 1, "body");
+    put_message(&attribute, 6, body);
+    put_int(&attribute, 20, 5);
+    loop = node("Loop", "", "count go x", "y");
+    put_message(&loop, 5, attribute);
+    put_message(&graph, 1, loop);
+    put_message(&graph, 11, value_info("count", tensor_type(7, "")));
+    put_message(&graph, 11, value_info("go", tensor_type(9, "")));
+    put_message(&graph, 11, value_info("x", tensor_type(1, "4")));
+    put_message(&graph, 12, value_info("y", tensor_type(1, "4")));
+    return model_of(graph);
+}
+
+static void *end_run(void *options)
+{
+    OK(RunOptionsSetTerminate(options));
+    return NULL;
+}
+
+TEST(another_thread_terminates_a_run)
+{
+    client c;
+    client_open(&c);
+    message model = endless_model();
+    client_read(&c, &model);
+    float x[4] = {0};
+    int64_t count = INT64_C(1) << 40;
+    unsigned char go = 1;
+    void *values[3] = {NULL}, *options = NULL, *y = NULL;
+    const char *names[] = {"count", "go", "x"};
+    OK(CreateTensorWithDataAsOrtValue(c.memory, &count, 8, NULL, 0, 7, &values[0]));
+    OK(CreateTensorWithDataAsOrtValue(c.memory, &go, 1, NULL, 0, 9, &values[1]));
+    values[2] = tensor(&c, x, 4);
+    OK(CreateRunOptions(&options));
+    for (int round = 0; round < 3; round++) {
+        pthread_t thread;
+        CHECK_EQ(pthread_create(&thread, NULL, end_run, options), 0);
+        FAILS(Run(c.session, options, names, (const void *const *)values, 3, out_y, 1, &y), 1);
+        CHECK_NULL(y);
+        CHECK_EQ(pthread_join(thread, NULL), 0);
+        OK(RunOptionsUnsetTerminate(options));
+    }
+    count = 2;
+    OK(Run(c.session, options, names, (const void *const *)values, 3, out_y, 1, &y));
+    ReleaseValue(y);
+    for (int i = 0; i < 3; i++)
+        ReleaseValue(values[i]);
+    ReleaseRunOptions(options);
+    client_close(&c);
+}
+
+// ---- Threads ----
+
+typedef struct worker {
+    client *client;
+    float first;
+    int failures;
+} worker;
+
+static void *work(void *arg)
+{
+    worker *w = arg;
+    for (int round = 0; round < 200; round++) {
+        float x[4] = {w->first, 0, (float)round, 0};
+        void *value = tensor(w->client, x, 4), *y = NULL;
+        if (code_of(
+                Run(w->client->session, NULL, in_x, (const void *const *)&value, 1, out_y, 1, &y)))
+            w->failures++;
+        else
+            w->failures += floats(y)[0] != w->first + 1 || floats(y)[2] != (float)round + 3;
+        ReleaseValue(y);
+        ReleaseValue(value);
+    }
+    return NULL;
+}
+
+TEST(eight_threads_run_one_session)
+{
+    client c;
+    client_open(&c);
+    for (int i = 0; i < 2; i++) {
+        message model = sum_model(i ? "N" : "4", false);
+        client_read(&c, &model);
+        pthread_t threads[8];
+        worker workers[8];
+        for (int t = 0; t < 8; t++) {
+            workers[t] = (worker){.client = &c, .first = (float)t};
+            CHECK_EQ(pthread_create(&threads[t], NULL, work, &workers[t]), 0);
+        }
+        for (int t = 0; t < 8; t++) {
+            CHECK_EQ(pthread_join(threads[t], NULL), 0);
+            CHECK_EQ(workers[t].failures, 0);
+        }
+        ReleaseSession(c.session);
+        c.session = NULL;
+    }
+    client_close(&c);
+}
+
+typedef struct waiter {
+    pthread_mutex_t lock;
+    pthread_cond_t is_done;
+    int done_count;
+    int codes[32];
+} waiter;
+
+static void done(void *user, void **outputs, size_t count, void *status)
+{
+    waiter *w = user;
+    int code = code_of(status);
+    CHECK((code == 0) == (count == 1 && outputs && outputs[0]));
+    pthread_mutex_lock(&w->lock);
+    w->codes[w->done_count++] = code;
+    pthread_cond_signal(&w->is_done);
+    pthread_mutex_unlock(&w->lock);
+}
+
+static void wait_for(waiter *w, int count)
+{
+    pthread_mutex_lock(&w->lock);
+    while (w->done_count < count)
+        pthread_cond_wait(&w->is_done, &w->lock);
+    pthread_mutex_unlock(&w->lock);
+}
+
+TEST(runs_that_nobody_waits_for_call_back)
+{
+    client c;
+    client_open(&c);
+    message model = sum_model("4", false);
+    client_read(&c, &model);
+    waiter w = {.lock = PTHREAD_MUTEX_INITIALIZER, .is_done = PTHREAD_COND_INITIALIZER};
+    float x[4] = {1, 2, 3, 4};
+    void *value = tensor(&c, x, 4), *wrong = tensor(&c, x, 3), *outputs[32] = {NULL};
+    for (int i = 0; i < 20; i++)
+        OK(RunAsync(c.session, NULL, in_x, (const void *const *)&value, 1, out_y, 1, &outputs[i],
+                    done, &w));
+    ReleaseSession(c.session); // runs hold it
+    c.session = NULL;
+    wait_for(&w, 20);
+    for (int i = 0; i < 20; i++) {
+        CHECK(w.codes[i] == 0 && floats(outputs[i])[3] == 8);
+        ReleaseValue(outputs[i]);
+    }
+    client_read(&c, &model);
+    outputs[0] = NULL;
+    OK(RunAsync(c.session, NULL, in_x, (const void *const *)&wrong, 1, out_y, 1, outputs, done,
+                &w));
+    wait_for(&w, 21);
+    CHECK(w.codes[20] == 2 && !outputs[0]);
+    FAILS(RunAsync(c.session, NULL, in_x, (const void *const *)&value, 1, out_y, 1, outputs, NULL,
+                   &w),
+          2);
+    ReleaseValue(value);
+    ReleaseValue(wrong);
+    client_close(&c);
+}
+
+static long resident_pages(void)
+{
+    long size = 0, resident = 0;
+    FILE *file = fopen("/proc/self/statm", "r");
+    if (file) {
+        if (fscanf(file, "%ld %ld", &size, &resident) != 2)
+            resident = 0;
+        fclose(file);
+    }
+    return resident;
+}
+
+static void run_many(client *c, int count)
+{
+    float x[4] = {1, 2, 3, 4};
+    for (int i = 0; i < count; i++) {
+        void *value = tensor(c, x, i % 16 == 0 ? 3 : 4), *y = NULL;
+        CHECK_EQ(code_of(Run(c->session, NULL, in_x, (const void *const *)&value, 1, out_y, 1, &y)),
+                 i % 16 == 0 ? 2 : 0);
+        ReleaseValue(y);
+        ReleaseValue(value);
+    }
+}
+
+TEST(memory_does_not_grow_over_5000_runs)
+{
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+    SKIP("a sanitizer keeps memory that was freed");
+#endif
+    client c;
+    client_open(&c);
+    message model = sum_model("4", false);
+    client_read(&c, &model);
+    run_many(&c, 500);
+    long before = resident_pages();
+    run_many(&c, 5000);
+    CHECK(before > 0 && resident_pages() - before < 64);
+    client_close(&c);
+}
+
+// ---- Bindings ----
+
+TEST(bindings_keep_inputs_and_outputs)
+{
+    client c;
+    client_open(&c);
+    message model = sum_model("4", false);
+    client_read(&c, &model);
+    float x[4] = {1, 1, 1, 1}, y[4] = {0};
+    void *value = tensor(&c, x, 4), *given = tensor(&c, y, 4), *binding = NULL, **values = NULL;
+    char *names = NULL;
+    size_t *lens = NULL, count = 0;
+    OK(CreateIoBinding(c.session, &binding));
+    FAILS(RunWithBinding(c.session, NULL, binding), 2);
+    FAILS(BindInput(binding, "q", value), 2);
+    OK(BindInput(binding, "x", value));
+    ReleaseValue(value); // the binding holds it
+    OK(BindOutputToDevice(binding, "y", c.memory));
+    FAILS(GetBoundOutputValues(binding, c.allocator, &values, &count), 2);
+    OK(RunWithBinding(c.session, NULL, binding));
+    OK(GetBoundOutputValues(binding, c.allocator, &values, &count));
+    CHECK(count == 1 && floats(values[0])[3] == 5);
+    x[3] = 10;
+    OK(RunWithBinding(c.session, NULL, binding));
+    CHECK(floats(values[0])[3] == 5); // of the first run
+    ReleaseValue(values[0]);
+    OK(AllocatorFree(c.allocator, values));
+    OK(GetBoundOutputNames(binding, c.allocator, &names, &lens, &count));
+    CHECK(count == 1 && lens[0] == 1 && names[0] == 'y');
+    OK(AllocatorFree(c.allocator, names));
+    OK(AllocatorFree(c.allocator, lens));
+    OK(BindOutput(binding, "y", given));
+    OK(SynchronizeBoundInputs(binding));
+    OK(RunWithBinding(c.session, NULL, binding));
+    CHECK(y[3] == 14);
+    ClearBoundInputs(binding);
+    FAILS(RunWithBinding(c.session, NULL, binding), 2);
+    ClearBoundOutputs(binding);
+    OK(GetBoundOutputNames(binding, c.allocator, &names, &lens, &count));
+    CHECK(count == 0 && !names);
+    ReleaseIoBinding(binding);
+    ReleaseValue(given);
+    client_close(&c);
+}
+
+// ---- Initializers ----
+
+TEST(initializers_that_are_inputs_may_be_replaced)
+{
+    client c;
+    client_open(&c);
+    message model = sum_model("4", true);
+    client_read(&c, &model);
+    size_t count = 0;
+    char *name = NULL;
+    void *type = NULL, *y = NULL;
+    const void *shape = NULL;
+    int64_t dim = 0;
+    OK(SessionGetInputCount(c.session, &count));
+    CHECK_EQ(count, 1);
+    OK(SessionGetOverridableInitializerCount(c.session, &count));
+    CHECK_EQ(count, 1);
+    OK(SessionGetOverridableInitializerName(c.session, 0, c.allocator, &name));
+    CHECK_STR_EQ(name, "w");
+    OK(AllocatorFree(c.allocator, name));
+    OK(SessionGetOverridableInitializerTypeInfo(c.session, 0, &type));
+    OK(CastTypeInfoToTensorInfo(type, &shape));
+    OK(GetDimensions(shape, &dim, 1));
+    CHECK_EQ(dim, 4);
+    ReleaseTypeInfo(type);
+    float x[4] = {0}, w[4] = {9, 9, 9, 9};
+    void *values[] = {tensor(&c, x, 4), tensor(&c, w, 4)};
+    const char *names[] = {"x", "w"};
+    for (int round = 0; round < 2; round++)
+        for (size_t given = 1; given < 3; given++) {
+            OK(Run(c.session, NULL, names, (const void *const *)values, given, out_y, 1, &y));
+            CHECK(floats(y)[1] == (given == 1 ? 2 : 9));
+            ReleaseValue(y);
+            y = NULL;
+        }
+    ReleaseValue(values[0]);
+    ReleaseValue(values[1]);
+    client_close(&c);
+}
+
+static message external_model(void)
+{
+    message graph = {.len = 0};
+    put_message(&graph, 1, node("Add", "", "x w", "y"));
+    put_message(&graph, 5, external_tensor("w", 4, "weights.bin"));
+    put_message(&graph, 11, value_info("x", tensor_type(1, "4")));
+    put_message(&graph, 12, value_info("y", tensor_type(1, "4")));
+    return model_of(graph);
+}
+
+static void check_sum(client *c, float last)
+{
+    float x[4] = {0};
+    void *value = tensor(c, x, 4), *y = NULL;
+    OK(Run(c->session, NULL, in_x, (const void *const *)&value, 1, out_y, 1, &y));
+    CHECK(floats(y)[3] == last);
+    ReleaseValue(y);
+    ReleaseValue(value);
+    ReleaseSession(c->session);
+    c->session = NULL;
+}
+
+TEST(weights_come_from_memory_and_from_values)
+{
+    client c;
+    client_open(&c);
+    message model = external_model(), inside = sum_model("4", false);
+    float w[] = {1, 1, 1, 7};
+    void *value = tensor(&c, w, 4), *three = tensor(&c, w, 3), *options = NULL;
+    const char *file[] = {"weights.bin"}, *name[] = {"w"};
+    char *bytes = malloc(sizeof w);
+    size_t size = sizeof w;
+    CHECK_NOT_NULL(bytes);
+    memcpy(bytes, w, sizeof w);
+    CHECK(code_of(CreateSessionFromArray(c.env, model.bytes, model.len, c.options, &c.session)) !=
+          0);
+    OK(CreateSessionOptions(&options));
+    OK(AddExternalInitializersFromFilesInMemory(options, file, &bytes, &size, 1));
+    OK(CreateSessionFromArray(c.env, model.bytes, model.len, options, &c.session));
+    free(bytes); // it was copied
+    ReleaseSessionOptions(options);
+    check_sum(&c, 7);
+    OK(CreateSessionOptions(&options));
+    OK(AddExternalInitializers(options, name, (const void *const *)&value, 1));
+    OK(CreateSessionFromArray(c.env, model.bytes, model.len, options, &c.session));
+    check_sum(&c, 7);
+    SAYS(CreateSessionFromArray(c.env, inside.bytes, inside.len, options, &c.session), 2, "'w'");
+    ReleaseSessionOptions(options);
+    OK(CreateSessionOptions(&options));
+    OK(AddInitializer(options, "w", value));
+    FAILS(AddInitializer(options, "w", value), 2);
+    OK(CreateSessionFromArray(c.env, inside.bytes, inside.len, options, &c.session));
+    ReleaseSessionOptions(options);
+    check_sum(&c, 7);
+    OK(CreateSessionOptions(&options));
+    OK(AddInitializer(options, "w", three));
+    SAYS(CreateSessionFromArray(c.env, inside.bytes, inside.len, options, &c.session), 2, "[3]");
+    ReleaseSessionOptions(options);
+    ReleaseValue(value);
+    ReleaseValue(three);
+    client_close(&c);
+}
+
+// ---- Strings ----
+
+TEST(strings_have_any_bytes_and_runs_refuse_a_0_byte)
+{
+    client c;
+    client_open(&c);
+    message graph = {.len = 0};
+    put_message(&graph, 1, node("Identity", "", "x", "y"));
+    put_message(&graph, 11, value_info("x", tensor_type(8, "2")));
+    put_message(&graph, 12, value_info("y", tensor_type(8, "2")));
+    message model = model_of(graph);
+    client_read(&c, &model);
+    int64_t len = 2;
+    size_t bytes = 0;
+    char *buffer = NULL, text[8] = {0};
+    void *value = NULL, *y = NULL, *given = NULL;
+    OK(CreateTensorAsOrtValue(c.allocator, &len, 1, 8, &value));
+    OK(CreateTensorAsOrtValue(c.allocator, &len, 1, 8, &given));
+    OK(FillStringTensorElement(value, "caf\xc3\xa9", 0));
+    OK(Run(c.session, NULL, in_x, (const void *const *)&value, 1, out_y, 1, &y));
+    OK(GetStringTensorElementLength(y, 0, &bytes));
+    CHECK_EQ(bytes, 5);
+    OK(GetStringTensorElement(y, sizeof text, 0, text));
+    CHECK_MEM_EQ(text, "caf\xc3\xa9", 5);
+    ReleaseValue(y);
+    OK(Run(c.session, NULL, in_x, (const void *const *)&value, 1, out_y, 1, &given));
+    OK(GetStringTensorDataLength(given, &bytes));
+    CHECK_EQ(bytes, 5);
+    OK(GetResizedStringTensorElementBuffer(value, 1, 3, &buffer));
+    memcpy(buffer, "a\0b", 3);
+    OK(GetStringTensorElementLength(value, 1, &bytes));
+    CHECK_EQ(bytes, 3);
+    OK(GetStringTensorElement(value, 3, 1, text));
+    CHECK_MEM_EQ(text, "a\0b", 3);
+    y = NULL;
+    SAYS(Run(c.session, NULL, in_x, (const void *const *)&value, 1, out_y, 1, &y), 2, "'x'");
+    ReleaseValue(value);
+    ReleaseValue(given);
+    client_close(&c);
+}
+
+// ---- Sequences and maps ----
+
+// scores -> seq(map(string, float)), as classifiers of other libraries are exported.
+static message zip_model(void)
+{
+    message graph = {.len = 0}, zip = node("ZipMap", "ai.onnx.ml", "x", "y"), classes = {.len = 0};
+    put_text(&classes, 1, "classlabels_strings");
+    put_words(&classes, 9, "cat dog");
+    put_int(&classes, 20, 8);
+    put_message(&zip, 5, classes);
+    put_message(&graph, 1, zip);
+    put_message(&graph, 11, value_info("x", tensor_type(1, "N 2")));
+    put_message(&graph, 12, value_info("y", sequence_type(map_type(8, tensor_type(1, "")))));
+    return model_of(graph);
+}
+
+TEST(maps_in_sequences_have_types_before_a_run_and_values_after)
+{
+    client c;
+    client_open(&c);
+    message model = zip_model();
+    client_read(&c, &model);
+    void *type = NULL, *map_info = NULL, *value_type = NULL;
+    const void *sequence = NULL, *map = NULL;
+    int kind = 0, key = 0;
+    OK(SessionGetOutputTypeInfo(c.session, 0, &type));
+    OK(GetOnnxTypeFromTypeInfo(type, &kind));
+    CHECK_EQ(kind, 2);
+    OK(CastTypeInfoToSequenceTypeInfo(type, &sequence));
+    OK(GetSequenceElementType(sequence, &map_info));
+    OK(GetOnnxTypeFromTypeInfo(map_info, &kind));
+    CHECK_EQ(kind, 3);
+    OK(CastTypeInfoToMapTypeInfo(map_info, &map));
+    OK(GetMapKeyType(map, &key));
+    CHECK_EQ(key, 8);
+    OK(GetMapValueType(map, &value_type));
+    const void *shape = NULL;
+    int element = 0;
+    OK(CastTypeInfoToTensorInfo(value_type, &shape));
+    OK(GetTensorElementType(shape, &element));
+    CHECK_EQ(element, 1);
+    ReleaseTypeInfo(value_type);
+    ReleaseTypeInfo(map_info);
+    ReleaseTypeInfo(type);
+
+    float scores[] = {0.25F, 0.75F, 1, 0};
+    int64_t dims[] = {2, 2};
+    void *x = NULL, *y = NULL, *item = NULL, *keys = NULL, *values = NULL;
+    size_t count = 0;
+    char text[8] = {0};
+    OK(CreateTensorWithDataAsOrtValue(c.memory, scores, sizeof scores, dims, 2, 1, &x));
+    OK(Run(c.session, NULL, in_x, (const void *const *)&x, 1, out_y, 1, &y));
+    OK(GetValueType(y, &kind));
+    CHECK_EQ(kind, 2);
+    OK(GetValueCount(y, &count));
+    CHECK_EQ(count, 2);
+    OK(GetValue(y, 0, c.allocator, &item));
+    OK(GetValueType(item, &kind));
+    CHECK_EQ(kind, 3);
+    OK(GetValue(item, 0, c.allocator, &keys));
+    OK(GetValue(item, 1, c.allocator, &values));
+    OK(GetStringTensorElement(keys, sizeof text, 1, text));
+    CHECK_STR_EQ(text, "dog");
+    CHECK(floats(values)[1] == 0.75F);
+    FAILS(GetValue(item, 2, c.allocator, &item), 2);
+    OK(GetTypeInfo(y, &type));
+    OK(GetOnnxTypeFromTypeInfo(type, &kind));
+    CHECK_EQ(kind, 2);
+    ReleaseTypeInfo(type);
+    ReleaseValue(keys);
+    ReleaseValue(values);
+    ReleaseValue(y);
+    ReleaseValue(x);
+    client_close(&c);
+}
+
+TEST(sequences_are_made_and_given_to_runs)
+{
+    client c;
+    client_open(&c);
+    message graph = {.len = 0};
+    put_message(&graph, 1, node("SequenceLength", "", "x", "y"));
+    put_message(&graph, 1, node("SequenceAt", "", "x at", "z"));
+    put_message(&graph, 11, value_info("x", sequence_type(tensor_type(1, "N"))));
+    put_message(&graph, 11, value_info("at", tensor_type(7, "")));
+    put_message(&graph, 12, value_info("y", tensor_type(7, "")));
+    put_message(&graph, 12, value_info("z", tensor_type(1, "N")));
+    message model = model_of(graph);
+    client_read(&c, &model);
+    float a[] = {1, 2}, b[] = {3, 4, 5};
+    int64_t at = 1;
+    void *items[] = {tensor(&c, a, 2), tensor(&c, b, 3)}, *inputs[2] = {NULL}, *results[2] = {NULL};
+    const char *in[] = {"x", "at"}, *out[] = {"y", "z"};
+    OK(CreateValue((const void *const *)items, 2, 2, &inputs[0]));
+    OK(CreateTensorWithDataAsOrtValue(c.memory, &at, sizeof at, NULL, 0, 7, &inputs[1]));
+    OK(Run(c.session, NULL, in, (const void *const *)inputs, 2, out, 2, results));
+    void *length = NULL;
+    OK(GetTensorMutableData(results[0], &length));
+    CHECK_EQ(*(int64_t *)length, 2);
+    CHECK(floats(results[1])[2] == 5);
+    FAILS(CreateValue((const void *const *)items, 0, 2, &length), 2);
+    FAILS(CreateValue((const void *const *)items, 1, 3, &length), 2);
+    FAILS(CreateValue((const void *const *)items, 2, 4, &length), 9);
+    for (int i = 0; i < 2; i++) {
+        ReleaseValue(items[i]);
+        ReleaseValue(inputs[i]);
+        ReleaseValue(results[i]);
+    }
+    client_close(&c);
+}
+
+// ---- The rest ----
+
+TEST(pairs_are_kept_replaced_and_removed)
+{
+    ort_client_load();
+    void *pairs = NULL;
+    const char *const *keys = NULL, *const *values = NULL;
+    size_t count = 9;
+    CreateKeyValuePairs(&pairs);
+    GetKeyValuePairs(pairs, &keys, &values, &count);
+    CHECK_EQ(count, 0);
+    AddKeyValuePair(pairs, "a", "1");
+    AddKeyValuePair(pairs, "b", "2");
+    AddKeyValuePair(pairs, "a", "3");
+    GetKeyValuePairs(pairs, &keys, &values, &count);
+    CHECK_EQ(count, 2);
+    CHECK_STR_EQ(keys[0], "a");
+    CHECK_STR_EQ(values[0], "3");
+    CHECK_STR_EQ(GetKeyValue(pairs, "b"), "2");
+    RemoveKeyValuePair(pairs, "a");
+    CHECK_NULL(GetKeyValue(pairs, "a"));
+    GetKeyValuePairs(pairs, &keys, &values, &count);
+    CHECK_EQ(count, 1);
+    ReleaseKeyValuePairs(pairs);
+}
+
+TEST(the_cpu_is_the_one_device)
+{
+    client c;
+    client_open(&c);
+    const void *const *devices = NULL;
+    size_t count = 0;
+    OK(GetEpDevices(c.env, &devices, &count));
+    CHECK_EQ(count, 1);
+    CHECK_STR_EQ(EpDevice_EpName(devices[0]), "CPUExecutionProvider");
+    OK(SessionOptionsAppendExecutionProvider_V2(c.options, c.env, devices, 1, NULL, NULL, 0));
+    const void *other = &c;
+    FAILS(SessionOptionsAppendExecutionProvider_V2(c.options, c.env, &other, 1, NULL, NULL, 0), 2);
+    FAILS(SessionOptionsAppendExecutionProvider(c.options, "CUDAExecutionProvider", NULL, NULL, 0),
+          2);
+    OK(SessionOptionsAppendExecutionProvider(c.options, "CPUExecutionProvider", NULL, NULL, 0));
+    client_close(&c);
+}
+
+TEST(environments_with_threads_give_them_to_sessions)
+{
+    client c;
+    client_open(&c);
+    void *threading = NULL, *env = NULL;
+    message model = sum_model("4", false);
+    OK(CreateThreadingOptions(&threading));
+    OK(SetGlobalIntraOpNumThreads(threading, 2));
+    FAILS(SetGlobalIntraOpNumThreads(threading, -1), 2);
+    OK(SetGlobalSpinControl(threading, 0));
+    OK(CreateEnvWithGlobalThreadPools(2, "threads", threading, &env));
+    ReleaseThreadingOptions(threading);
+    OK(DisablePerSessionThreads(c.options));
+    OK(CreateSessionFromArray(env, model.bytes, model.len, c.options, &c.session));
+    ReleaseEnv(env); // the session holds it
+    check_sum(&c, 4);
+    client_close(&c);
+}
+
+TEST(tensors_are_addressed_and_copied)
+{
+    client c;
+    client_open(&c);
+    float a[6] = {1, 2, 3, 4, 5, 6}, b[6] = {0};
+    int64_t dims[] = {2, 3}, at[] = {1, 2}, beyond[] = {2, 0};
+    void *from = NULL, *to = NULL, *element = NULL;
+    OK(CreateTensorWithDataAsOrtValue(c.memory, a, sizeof a, dims, 2, 1, &from));
+    OK(CreateTensorWithDataAsOrtValue(c.memory, b, sizeof b, dims, 2, 1, &to));
+    OK(TensorAt(from, at, 2, &element));
+    CHECK(*(float *)element == 6);
+    FAILS(TensorAt(from, beyond, 2, &element), 2);
+    FAILS(TensorAt(from, at, 1, &element), 2);
+    OK(CopyTensors(c.env, (const void *const *)&from, &to, NULL, 1));
+    CHECK_MEM_EQ(a, b, sizeof a);
+    ReleaseValue(from);
+    ReleaseValue(to);
+    client_close(&c);
+}
+
+TEST_LIST(statuses_have_every_code, failures_have_the_codes_of_their_kind,
+          functions_that_return_a_status_refuse_null_or_name_themselves,
+          loggers_get_messages_with_severity_and_id, symbols_are_stated_and_may_be_bound,
+          metadata_has_the_custom_map, values_must_have_the_type_and_shape_of_the_input,
+          given_outputs_may_lie_over_inputs_and_each_other,
+          an_output_that_lies_over_what_is_still_read_is_written_last,
+          results_of_a_run_stay_when_the_next_one_runs, another_thread_terminates_a_run,
+          eight_threads_run_one_session, runs_that_nobody_waits_for_call_back,
+          memory_does_not_grow_over_5000_runs, bindings_keep_inputs_and_outputs,
+          initializers_that_are_inputs_may_be_replaced, weights_come_from_memory_and_from_values,
+          strings_have_any_bytes_and_runs_refuse_a_0_byte,
+          maps_in_sequences_have_types_before_a_run_and_values_after,
+          sequences_are_made_and_given_to_runs, pairs_are_kept_replaced_and_removed,
+          the_cpu_is_the_one_device, environments_with_threads_give_them_to_sessions,
+          tensors_are_addressed_and_copied)

@@ -1,0 +1,187 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""onnxruntime-node from npm, as it is and with its library swapped, over the models of conformance.
+
+Usage: ort_node_test.py BUILD-FOLDER [MODEL...]. Names, types and shapes are equal; numbers are within TOLERANCE of the
+largest of their output, or nearer than that library's to the model as read in double precision. LN_ORT_NODE names a
+folder with node_modules where the package is installed already. Exits with 77, and says why, where npm does not answer.
+"""
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+BUILD = Path(sys.argv[1]).resolve()
+HERE = Path(__file__).resolve().parent
+SHARED = HERE.parent.parent.parent / "shared/conformance/models"
+VERSION = "1.30"
+
+# Both round every sum of a network of tens of layers in float32.
+TOLERANCE = 2e-4
+
+
+def skip(reason):
+    print("skipped:", reason)
+    sys.exit(77)
+
+
+def install(folder):
+    given = os.environ.get("LN_ORT_NODE")
+    if given:
+        return Path(given) / "node_modules"
+    if not shutil.which("node") or not shutil.which("npm"):
+        skip("there is no node and npm")
+    command = ["npm", "install", "--ignore-scripts", "--no-audit", "--no-fund", f"onnxruntime-node@{VERSION}"]
+    try:
+        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=300)
+    except subprocess.TimeoutExpired:
+        skip("npm does not answer")
+    if done.returncode != 0:
+        skip("npm: " + done.stderr.strip()[-200:])
+    return folder / "node_modules"
+
+
+def swap(modules, folder):
+    shutil.copytree(modules, folder, symlinks=True, ignore=shutil.ignore_patterns("libonnxruntime.so.1"))
+    for binding in modules.glob("onnxruntime-node/bin/**/linux/*/libonnxruntime.so.1"):
+        shutil.copy(BUILD / "liblightnet-ort.so.1", folder / binding.relative_to(modules))
+    return folder
+
+
+def ask(modules, models, work):
+    answers, answer = {}, work / "answer.json"
+    for model in models:  # a process each: one that dies does not take the others along
+        answer.unlink(missing_ok=True)
+        done = subprocess.run(["node", str(HERE / "ort_node.js"), str(modules), str(model), str(answer)],
+                              capture_output=True, text=True, timeout=600)
+        answers[model] = (json.loads(answer.read_text()) if answer.exists() else
+                          {"error": f"exit {done.returncode}: {done.stderr[-200:]}"})
+    return answers
+
+
+def distance(a, b):
+    """The largest difference, as a part of the largest number; infinite where kinds differ."""
+    largest, most = max([1e-30] + [abs(x) for x in a if not isinstance(x, str)]), 0
+    for x, y in zip(a, b):
+        if isinstance(x, str) or isinstance(y, str):
+            most = most if x == y else float("inf")
+        else:
+            most = max(most, abs(x - y) / largest)
+    return most
+
+
+def compare(ours, theirs):
+    """Lines that say what differs, and the distances of outputs."""
+    wrong, distances = [], {}
+    for kind in ("inputs", "outputs"):
+        if ours[kind] != theirs[kind]:
+            wrong.append(f"{kind} {ours[kind]}, not {theirs[kind]}")
+    for name, want in theirs["results"].items():
+        got = ours["results"].get(name)
+        if not got or got["type"] != want["type"] or got["dims"] != want["dims"]:
+            wrong.append(f"output {name}: {got and (got['type'], got['dims'])}, not {(want['type'], want['dims'])}")
+        else:
+            distances[name] = distance(want["data"], got["data"])
+    return wrong, distances
+
+
+def input_of(meta):
+    """What ort_node.js makes, for inputs of float32 and known shape; None for others."""
+    import numpy as np
+    if meta["type"] != "float32" or not all(isinstance(d, int) and d > 0 for d in meta["shape"]):
+        return None
+    state, count = 12345, int(np.prod(meta["shape"]))
+    numbers = np.empty(count)
+    for i in range(count):
+        state = (state * 1103515245 + 12345) & 0xFFFFFFFF
+        numbers[i] = state / 4294967296
+    return numbers.astype("float32").reshape(meta["shape"])
+
+
+def widen(model, path):
+    """The model with each float32 as float64, but for scales of Resize, which are never float64."""
+    from onnx import TensorProto, load, numpy_helper, save
+    read = load(str(model))
+    kept = {name for node in read.graph.node if node.op_type == "Resize" for name in node.input[1:3]}
+
+    def convert(tensor):
+        if tensor.data_type == TensorProto.FLOAT:
+            tensor.CopyFrom(numpy_helper.from_array(numpy_helper.to_array(tensor).astype("float64"), tensor.name))
+
+    for tensor in read.graph.initializer:
+        if tensor.name not in kept:
+            convert(tensor)
+    for node in read.graph.node:
+        for attribute in node.attribute:
+            if attribute.HasField("t") and node.output[0] not in kept:
+                convert(attribute.t)
+            if node.op_type == "Cast" and attribute.name == "to" and attribute.i == TensorProto.FLOAT:
+                attribute.i = TensorProto.DOUBLE
+    for value in list(read.graph.input) + list(read.graph.output) + list(read.graph.value_info):
+        if value.type.tensor_type.elem_type == TensorProto.FLOAT:
+            value.type.tensor_type.elem_type = TensorProto.DOUBLE
+    save(read, str(path))
+
+
+def in_double(model, metas, work):
+    """Outputs of the model as read, each operator and each value in between in double precision; None: not known."""
+    try:
+        import numpy as np
+        inputs = {meta["name"]: input_of(meta) for meta in metas}
+        if any(x is None for x in inputs.values()):
+            return None
+        widen(model, work / "wide.onnx")
+    except ImportError:
+        return None
+    command = [str(BUILD / "lightnet"), "run", "-t", "ref", "--rules=none", "-o", str(work / "wide"), str(work / "wide.onnx")]
+    for i, name in enumerate(inputs):
+        np.save(work / f"wide{i}.npy", inputs[name].astype("float64"))
+        command += ["-i", f"{name}={work}/wide{i}.npy"]
+    if subprocess.run(command, capture_output=True).returncode != 0:
+        return None
+    return {name: np.load(work / "wide" / entry).ravel().tolist() for name, entry in
+            ((f.stem, f.name) for f in (work / "wide").glob("*.npy"))}
+
+
+def judge(model, ours, theirs, distances, work):
+    """Of outputs that differ: what is nearer to the model in double precision, and whether that is ours."""
+    lines, is_worse = [], False
+    exact = in_double(model, theirs["inputs"], work)
+    for name in (n for n, d in distances.items() if d > TOLERANCE):
+        mine = distance(exact[name], ours["results"][name]["data"]) if exact else float("inf")
+        other = distance(exact[name], theirs["results"][name]["data"]) if exact else 0
+        is_worse = is_worse or mine > min(other, TOLERANCE)
+        lines.append(f"{name} differs by {distances[name]:.2g}; from double precision {mine:.2g}, theirs {other:.2g}")
+    return lines, is_worse
+
+
+def is_equal(model, ours, theirs, work):
+    name = model.parent.name
+    if "error" in ours or "error" in theirs:
+        print(f"{name}: {ours.get('error', 'runs')} | {theirs.get('error', 'runs')}")
+        return ("error" in ours) == ("error" in theirs)
+    wrong, distances = compare(ours, theirs)
+    largest = max(distances.values(), default=0)
+    lines, is_worse = judge(model, ours, theirs, distances, work) if largest > TOLERANCE else ([], False)
+    print(f"{name}: {largest:.2g} {'WRONG' if wrong or is_worse else ''} {'; '.join(wrong + lines)}")
+    return not wrong and not is_worse
+
+
+def main():
+    models = [Path(m).resolve() for m in sys.argv[2:]] or sorted(SHARED.glob("*/model.onnx"))
+    if not models:
+        skip(f"there are no models in {SHARED}")
+    with tempfile.TemporaryDirectory() as work:
+        modules = install(Path(work))
+        swapped = swap(modules, Path(work) / "swapped" / "node_modules")
+        theirs, ours = ask(modules, models, Path(work)), ask(swapped, models, Path(work))
+        failed = sum(not is_equal(model, ours[model], theirs[model], Path(work)) for model in models)
+    print(f"{len(models) - failed} of {len(models)} models equal")
+    return failed > 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
