@@ -79,8 +79,11 @@ enum {
     F(void *, CreateSession, (const void *, const char *, const void *, void **))                  \
     F(void *, CreateSessionFromArray, (const void *, const void *, size_t, const void *, void **)) \
     F(void *, SessionGetInputCount, (const void *, size_t *))                                      \
+    F(void *, SessionGetInputName, (const void *, size_t, void *, char **))                        \
     F(void *, SessionGetInputTypeInfo, (const void *, size_t, void **))                            \
     F(void *, SessionGetOutputTypeInfo, (const void *, size_t, void **))                           \
+    F(void *, SessionGetOutputCount, (const void *, size_t *))                                     \
+    F(void *, SessionGetOutputName, (const void *, size_t, void *, char **))                       \
     F(void *, SessionGetOverridableInitializerCount, (const void *, size_t *))                     \
     F(void *, SessionGetOverridableInitializerName, (const void *, size_t, void *, char **))       \
     F(void *, SessionGetOverridableInitializerTypeInfo, (const void *, size_t, void **))           \
@@ -90,6 +93,7 @@ enum {
     F(void *, ModelMetadataGetGraphName, (const void *, void *, char **))                          \
     F(void *, ModelMetadataLookupCustomMetadataMap, (const void *, void *, const char *, char **)) \
     F(void *, ModelMetadataGetCustomMetadataMapKeys, (const void *, void *, char ***, int64_t *))  \
+    F(void *, ModelMetadataGetVersion, (const void *, int64_t *))                                  \
     F(void, ReleaseModelMetadata, (void *))                                                        \
     F(void *, Run, ORT_CLIENT_RUN)                                                                 \
     F(void *, RunAsync, (void *, void *, const char *const *, const void *const *, size_t,         \
@@ -113,6 +117,7 @@ enum {
     F(void *, CreateTensorWithDataAsOrtValue, (const void *, void *, size_t, const int64_t *,      \
         size_t, int, void **))                                                                     \
     F(void *, GetTensorMutableData, (void *, void **))                                             \
+    F(void *, GetTensorSizeInBytes, (const void *, size_t *))                                      \
     F(void *, TensorAt, (void *, const int64_t *, size_t, void **))                                \
     F(void *, CopyTensors, (const void *, const void *const *, void *const *, void *, size_t))     \
     F(void *, FillStringTensorElement, (void *, const char *, size_t))                             \
@@ -134,6 +139,7 @@ enum {
     F(void *, GetMapKeyType, (const void *, int *))                                                \
     F(void *, GetMapValueType, (const void *, void **))                                            \
     F(void *, GetTensorElementType, (const void *, int *))                                         \
+    F(void *, GetDimensionsCount, (const void *, size_t *))                                        \
     F(void *, GetDimensions, (const void *, int64_t *, size_t))                                    \
     F(void *, GetSymbolicDimensions, (const void *, const char **, size_t))                        \
     F(void, ReleaseTypeInfo, (void *))                                                             \

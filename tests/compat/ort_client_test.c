@@ -292,7 +292,19 @@ TEST(metadata_has_the_custom_map)
     for (int64_t i = 0; i < count; i++)
         OK(AllocatorFree(c.allocator, keys[i]));
     OK(AllocatorFree(c.allocator, keys));
+    OK(ModelMetadataGetVersion(metadata, &count));
+    CHECK(count == INT64_MAX); // it states none
     ReleaseModelMetadata(metadata);
+    for (int64_t stated = 0; stated < 2; stated++) {
+        ReleaseSession(c.session);
+        message numbered = model;
+        put_int(&numbered, 5, stated);
+        client_read(&c, &numbered);
+        OK(SessionGetModelMetadata(c.session, &metadata));
+        OK(ModelMetadataGetVersion(metadata, &count));
+        CHECK_EQ(count, stated);
+        ReleaseModelMetadata(metadata);
+    }
     client_close(&c);
 }
 
@@ -839,7 +851,7 @@ TEST(maps_in_sequences_have_types_before_a_run_and_values_after)
 
     float scores[] = {0.25F, 0.75F, 1, 0};
     int64_t dims[] = {2, 2};
-    void *x = NULL, *y = NULL, *item = NULL, *keys = NULL, *values = NULL;
+    void *x = NULL, *y = NULL, *item = NULL, *keys = NULL, *values = NULL, *none = NULL;
     size_t count = 0;
     char text[8] = {0};
     OK(CreateTensorWithDataAsOrtValue(c.memory, scores, sizeof scores, dims, 2, 1, &x));
@@ -856,7 +868,8 @@ TEST(maps_in_sequences_have_types_before_a_run_and_values_after)
     OK(GetStringTensorElement(keys, sizeof text, 1, text));
     CHECK_STR_EQ(text, "dog");
     CHECK(floats(values)[1] == 0.75F);
-    FAILS(GetValue(item, 2, c.allocator, &item), 2);
+    FAILS(GetValue(item, 2, c.allocator, &none), 2);
+    ReleaseValue(item);
     OK(GetTypeInfo(y, &type));
     OK(GetOnnxTypeFromTypeInfo(type, &kind));
     CHECK_EQ(kind, 2);

@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""onnxruntime-node from npm, as it is and with its library swapped, over the models of conformance.
+"""onnxruntime-node from npm, as it is and with its library swapped, over the models of conformance; and their metadata,
+as both libraries tell it through the C ABI.
 
-Usage: ort_node_test.py BUILD-FOLDER [MODEL...]. Names, types and shapes are equal; numbers are within TOLERANCE of the
+Usage: ort_node_test.py BUILD-FOLDER [MODEL...]. Names, types, shapes and metadata are equal; numbers are within TOLERANCE of the
 largest of their output, or nearer than that library's to the model as read in double precision. LN_ORT_NODE names a
 folder with node_modules where the package is installed already. Exits with 77, and says why, where npm does not answer.
 """
+import ctypes
 import json
 import os
 import shutil
@@ -76,7 +78,7 @@ def distance(a, b):
 def compare(ours, theirs):
     """Lines that say what differs, and the distances of outputs."""
     wrong, distances = [], {}
-    for kind in ("inputs", "outputs"):
+    for kind in ("inputs", "outputs", "metadata"):
         if ours[kind] != theirs[kind]:
             wrong.append(f"{kind} {ours[kind]}, not {theirs[kind]}")
     for name, want in theirs["results"].items():
@@ -86,6 +88,48 @@ def compare(ours, theirs):
         else:
             distances[name] = distance(want["data"], got["data"])
     return wrong, distances
+
+
+class Library:
+    """The C ABI by numbers of slots."""
+
+    def __init__(self, path):
+        class Base(ctypes.Structure):
+            _fields_ = [("get_api", ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_uint32)), ("version", ctypes.c_void_p)]
+
+        library = ctypes.CDLL(str(path), mode=os.RTLD_NOW | os.RTLD_LOCAL)
+        library.OrtGetApiBase.restype = ctypes.POINTER(Base)
+        self.api = (ctypes.c_void_p * 426).from_address(library.OrtGetApiBase().contents.get_api(17))
+        self.env = self.make(3, ctypes.c_int(4), b"test")
+        self.options = self.make(10)
+        self.allocator = self.make(78)
+
+    def call(self, slot, *args):
+        status = ctypes.CFUNCTYPE(ctypes.c_void_p, *map(type, args))(self.api[slot])(*args)
+        if status:
+            message = ctypes.CFUNCTYPE(ctypes.c_char_p, ctypes.c_void_p)(self.api[2])(status)
+            raise RuntimeError(message.decode())
+
+    def make(self, slot, *args, kind=ctypes.c_void_p):
+        out = kind()
+        words = [ctypes.c_char_p(a) if isinstance(a, bytes) else a for a in args]
+        self.call(slot, *words, ctypes.pointer(out))
+        return out
+
+    def text(self, slot, *args):
+        return ctypes.cast(self.make(slot, *args), ctypes.c_char_p).value
+
+    def metadata(self, model):
+        session = self.make(7, self.env, str(model).encode(), self.options)
+        of = self.make(111, session)
+        found = {slot: self.text(slot, of, self.allocator) for slot in (112, 113, 114, 115, 158)}
+        found["version"] = self.make(117, of, kind=ctypes.c_int64).value
+        keys, count = ctypes.c_void_p(), ctypes.c_int64()
+        self.call(123, of, self.allocator, ctypes.pointer(keys), ctypes.pointer(count))
+        names = ctypes.cast(keys, ctypes.POINTER(ctypes.c_char_p))[:count.value]
+        found["map"] = {name: self.text(116, of, self.allocator, name) for name in names}
+        found["overridable"] = self.make(32, session, kind=ctypes.c_size_t).value
+        return found
 
 
 def input_of(meta):
@@ -178,6 +222,11 @@ def main():
         modules = install(Path(work))
         swapped = swap(modules, Path(work) / "swapped" / "node_modules")
         theirs, ours = ask(modules, models, Path(work)), ask(swapped, models, Path(work))
+        original = Library(next(modules.glob("onnxruntime-node/bin/**/linux/x64/libonnxruntime.so.1")))
+        library = Library(BUILD / "liblightnet-ort.so.1")
+        for model in models:
+            if "error" not in ours[model] and "error" not in theirs[model]:
+                ours[model]["metadata"], theirs[model]["metadata"] = library.metadata(model), original.metadata(model)
         failed = sum(not is_equal(model, ours[model], theirs[model], Path(work)) for model in models)
     print(f"{len(models) - failed} of {len(models)} models equal")
     return failed > 0

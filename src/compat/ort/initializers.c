@@ -9,6 +9,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "compat/ort/wire.h"
+
 // ---- Options ----
 
 void ort_initializers_free(ort_initializer *first)
@@ -139,66 +141,9 @@ enum {
     TENSOR_RAW = 9,
     TENSOR_LOCATION = 14
 };
-enum { WIRE_VARINT = 0, WIRE_64 = 1, WIRE_BYTES = 2, WIRE_32 = 5 };
-
-typedef struct cursor {
-    const unsigned char *at, *end;
-} cursor;
-
-typedef struct field {
-    uint64_t number;
-    int wire;
-    uint64_t bits;              // of a varint
-    cursor bytes;               // of a message or text
-    const unsigned char *first; // of the whole field, which ends where the cursor goes on
-} field;
-
-static bool read_varint(cursor *c, uint64_t *out)
-{
-    *out = 0;
-    for (int shift = 0; shift < 64 && c->at < c->end; shift += 7) {
-        unsigned char byte = *c->at++;
-        *out |= (uint64_t)(byte & 127) << shift;
-        if (byte < 128)
-            return true;
-    }
-    return false;
-}
-
-static bool skip_bytes(cursor *c, uint64_t count, cursor *out)
-{
-    if (count > (uint64_t)(c->end - c->at))
-        return false;
-    *out = (cursor){c->at, c->at + count};
-    c->at += count;
-    return true;
-}
-
-// False at the end, and at what is no field: the rest is the reader's to refuse.
-static bool read_field(cursor *c, field *out)
-{
-    const cursor before = *c;
-    uint64_t tag, len = 0;
-    *out = (field){.first = c->at};
-    bool is_whole = c->at < c->end && read_varint(c, &tag);
-    if (is_whole) {
-        out->number = tag >> 3;
-        out->wire = (int)(tag & 7);
-        switch (out->wire) {
-        case WIRE_VARINT: is_whole = read_varint(c, &out->bits); break;
-        case WIRE_64: is_whole = skip_bytes(c, 8, &out->bytes); break;
-        case WIRE_32: is_whole = skip_bytes(c, 4, &out->bytes); break;
-        case WIRE_BYTES: is_whole = read_varint(c, &len) && skip_bytes(c, len, &out->bytes); break;
-        default: is_whole = false;
-        }
-    }
-    if (!is_whole)
-        *c = before;
-    return is_whole;
-}
 
 typedef struct stated {
-    cursor name;
+    ort_cursor name;
     int64_t dims[TL_MAXDIM];
     size_t ndim; // more than there are dims, if it has too many
     uint64_t type, location;
@@ -211,22 +156,22 @@ static void add_dim(stated *tensor, uint64_t dim)
     tensor->ndim++;
 }
 
-static stated read_tensor(cursor message)
+static stated read_tensor(ort_cursor message)
 {
     stated tensor = {0};
-    field f;
-    while (read_field(&message, &f)) {
+    ort_field f;
+    while (ort_read_field(&message, &f)) {
         uint64_t dim;
-        if (f.number == TENSOR_NAME && f.wire == WIRE_BYTES)
+        if (f.number == TENSOR_NAME && f.wire == ORT_WIRE_BYTES)
             tensor.name = f.bytes;
-        else if (f.number == TENSOR_TYPE && f.wire == WIRE_VARINT)
+        else if (f.number == TENSOR_TYPE && f.wire == ORT_WIRE_VARINT)
             tensor.type = f.bits;
-        else if (f.number == TENSOR_LOCATION && f.wire == WIRE_VARINT)
+        else if (f.number == TENSOR_LOCATION && f.wire == ORT_WIRE_VARINT)
             tensor.location = f.bits;
-        else if (f.number == TENSOR_DIMS && f.wire == WIRE_VARINT)
+        else if (f.number == TENSOR_DIMS && f.wire == ORT_WIRE_VARINT)
             add_dim(&tensor, f.bits);
-        else if (f.number == TENSOR_DIMS && f.wire == WIRE_BYTES)
-            while (f.bytes.at < f.bytes.end && read_varint(&f.bytes, &dim))
+        else if (f.number == TENSOR_DIMS && f.wire == ORT_WIRE_BYTES)
+            while (f.bytes.at < f.bytes.end && ort_read_varint(&f.bytes, &dim))
                 add_dim(&tensor, dim);
     }
     return tensor;
@@ -274,13 +219,13 @@ static void put_varint(output *out, uint64_t value)
 
 static void put_number(output *out, int number, uint64_t value)
 {
-    put_varint(out, (uint64_t)number << 3 | WIRE_VARINT);
+    put_varint(out, (uint64_t)number << 3 | ORT_WIRE_VARINT);
     put_varint(out, value);
 }
 
 static void put_bytes(output *out, int number, const void *bytes, size_t len)
 {
-    put_varint(out, (uint64_t)number << 3 | WIRE_BYTES);
+    put_varint(out, (uint64_t)number << 3 | ORT_WIRE_BYTES);
     put_varint(out, len);
     put(out, bytes, len);
 }
@@ -321,13 +266,13 @@ static ort_status *check(const ort_initializer *initializer, const stated *tenso
                     initializer->name, ort_elements[shape->type].name, ort_shape_print(shape, is));
 }
 
-static ort_status *copy_graph(const ort_initializer *first, cursor graph, output *out,
+static ort_status *copy_graph(const ort_initializer *first, ort_cursor graph, output *out,
                               size_t *replaced_count)
 {
-    field f;
-    while (read_field(&graph, &f)) {
+    ort_field f;
+    while (ort_read_field(&graph, &f)) {
         const ort_initializer *initializer = NULL;
-        if (f.number == INITIALIZER_OF_GRAPH && f.wire == WIRE_BYTES) {
+        if (f.number == INITIALIZER_OF_GRAPH && f.wire == ORT_WIRE_BYTES) {
             stated tensor = read_tensor(f.bytes);
             initializer = find(first, (const char *)tensor.name.at,
                                (size_t)(tensor.name.end - tensor.name.at));
@@ -344,12 +289,12 @@ static ort_status *copy_graph(const ort_initializer *first, cursor graph, output
     return NULL;
 }
 
-static ort_status *copy_model(const ort_initializer *first, cursor model, output *out,
+static ort_status *copy_model(const ort_initializer *first, ort_cursor model, output *out,
                               size_t *replaced_count)
 {
-    field f;
-    while (read_field(&model, &f)) {
-        if (f.number != GRAPH_OF_MODEL || f.wire != WIRE_BYTES) {
+    ort_field f;
+    while (ort_read_field(&model, &f)) {
+        if (f.number != GRAPH_OF_MODEL || f.wire != ORT_WIRE_BYTES) {
             put(out, f.first, (size_t)(model.at - f.first));
             continue;
         }
@@ -390,7 +335,8 @@ ort_status *ort_initializers_replace(const ort_initializer *first, const void *b
     const unsigned char *at = bytes;
     output out = {0};
     size_t replaced_count = 0;
-    ort_status *status = copy_model(first, (cursor){at, at + byte_count}, &out, &replaced_count);
+    ort_status *status =
+        copy_model(first, (ort_cursor){at, at + byte_count}, &out, &replaced_count);
     if (!status && out.is_short)
         status = ort_fail_memory();
     if (!status)

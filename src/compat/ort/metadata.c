@@ -11,6 +11,7 @@ static ort_status *SessionGetModelMetadata(const ort_session *session, ort_metad
     if (!metadata)
         return ort_fail_memory();
     metadata->program = ln_program_retain(session->runners.program);
+    metadata->version = session->version;
     *out = metadata;
     return NULL;
 }
@@ -40,7 +41,7 @@ static ort_status *ModelMetadataGetVersion(const ort_metadata *metadata, int64_t
 {
     OUT(out, 0);
     NEED(metadata);
-    *out = ln_program_info(metadata->program)->version;
+    *out = metadata->version;
     return NULL;
 }
 

@@ -194,6 +194,7 @@ typedef struct ort_session {
     int severity;
     char *log_id;
     ort_ends inputs, outputs, initializers;
+    int64_t version;      // of the model; INT64_MAX: it states none
     pthread_mutex_t lock; // of what follows
     pthread_cond_t is_free;
     ort_runners runners;
@@ -206,6 +207,7 @@ typedef struct ort_session {
 
 typedef struct ort_metadata {
     ln_program *program;
+    int64_t version;
 } ort_metadata;
 
 // ---- Slots ----
@@ -245,6 +247,17 @@ extern const ort_row ort_status_slots[], ort_memory_slots[], ort_env_slots[], or
     ort_type_slots[], ort_value_slots[], ort_string_slots[], ort_container_slots[], ort_run_slots[],
     ort_async_slots[], ort_binding_slots[], ort_device_slots[], ort_initializer_slots[],
     ort_other_api_slots[];
+
+// ---- What the library exports ----
+
+typedef struct ort_base {
+    const ort_slot *(*get_api)(uint32_t version);
+    const char *(*get_version_string)(void);
+} ort_base;
+
+ORT_EXPORT const ort_base *OrtGetApiBase(void);
+ORT_EXPORT ort_status *OrtSessionOptionsAppendExecutionProvider_CPU(ort_session_options *options,
+                                                                    int use_arena);
 
 // ---- Statuses ----
 

@@ -7,6 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "compat/ort/wire.h"
+
 // ---- Life ----
 
 static void ends_free(ort_ends *ends)
@@ -326,6 +328,15 @@ static ort_status *note_ends(ort_session *session, stated *of)
 
 // ---- Creating ----
 
+// LightNet's 0 is one that is stated, or none.
+static int64_t version_of(const ln_model_info *info, const source *model)
+{
+    bool is_stated =
+        info->version != 0 || (model->bytes ? ort_states_version(model->bytes, model->byte_count)
+                                            : ort_file_states_version(model->path));
+    return is_stated ? info->version : INT64_MAX;
+}
+
 static ort_status *fill(ln_context *ctx, ort_session *session, source *model,
                         const ort_session_options *options)
 {
@@ -334,6 +345,7 @@ static ort_status *fill(ln_context *ctx, ort_session *session, source *model,
     if (ln_context_info(ctx)->default_count > 0 && ln_context_clone(ctx, &session->ready) != LN_OK)
         return fail_load(ORT_FAIL);
     TRY(make_program(ctx, &session->runners.program));
+    session->version = version_of(ln_program_info(session->runners.program), model);
     stated of = {.model = model};
     ort_status *status = note_ends(session, &of);
     ln_preflight_destroy(of.report);

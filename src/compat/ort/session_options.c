@@ -317,8 +317,6 @@ static ort_status *SessionOptionsAppendExecutionProvider(ort_session_options *op
                     "execution provider '%s' is not known; there is CPUExecutionProvider", name);
 }
 
-ORT_EXPORT ort_status *OrtSessionOptionsAppendExecutionProvider_CPU(ort_session_options *options,
-                                                                    int use_arena);
 ort_status *OrtSessionOptionsAppendExecutionProvider_CPU(ort_session_options *options,
                                                          int use_arena)
 {

@@ -46,11 +46,6 @@ static void fill(void)
             table[row->number] = row->function;
 }
 
-typedef struct ort_base {
-    const ort_slot *(*get_api)(uint32_t version);
-    const char *(*get_version_string)(void);
-} ort_base;
-
 static const ort_slot *get_api(uint32_t version)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -64,7 +59,6 @@ static const char *get_version_string(void)
     return ORT_VERSION_TEXT;
 }
 
-ORT_EXPORT const ort_base *OrtGetApiBase(void);
 const ort_base *OrtGetApiBase(void)
 {
     static const ort_base base = {get_api, get_version_string};

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// Fields of messages in a model's bytes, which are not trusted.
+
+#ifndef LN_COMPAT_ORT_WIRE_H
+#define LN_COMPAT_ORT_WIRE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { ORT_WIRE_VARINT = 0, ORT_WIRE_64 = 1, ORT_WIRE_BYTES = 2, ORT_WIRE_32 = 5 };
+
+typedef struct ort_cursor {
+    const unsigned char *at, *end;
+} ort_cursor;
+
+typedef struct ort_field {
+    uint64_t number;
+    int wire;
+    uint64_t bits;              // of a varint
+    ort_cursor bytes;           // of a message or text
+    const unsigned char *first; // of the whole field, which ends where the cursor goes on
+} ort_field;
+
+bool ort_read_varint(ort_cursor *c, uint64_t *out);
+
+// False at the end, and at what is no field: the rest is the reader's to refuse.
+bool ort_read_field(ort_cursor *c, ort_field *out);
+
+// Whether the model states a version of itself, be it 0.
+bool ort_states_version(const void *bytes, size_t byte_count);
+bool ort_file_states_version(const char *path);
+
+#endif
