@@ -46,6 +46,7 @@ step "exports"
 tools/exports.sh build/liblightnet.so
 tools/exports.sh build/liblightnet-cvm.so src/compat/cvm/include CVM_DLL
 tools/exports.sh build/liblightnet-classic.so src/compat/classic/include LN_CLASSIC_API
+tools/exports.sh build/liblightnet-ort.so.1 src/compat/ort ORT_EXPORT
 
 step "size"
 tools/size.sh build

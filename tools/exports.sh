@@ -10,7 +10,7 @@ mark=${3:-LN_API}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-nm -D --defined-only "$library" | awk '{print $3}' | sort -u >"$work/exported"
+nm -D --defined-only "$library" | awk '$2 != "A" { sub(/@.*/, "", $3); print $3 }' | sort -u >"$work/exported"
 find "$headers" -name '*.h' ! -name export.h -exec cat {} + | grep -v '^#define' | tr '\n' ' ' |
     sed "s/$mark/\n$mark/g" | sed -n "s/^$mark \([^;{(]*\)[(;].*/\1/p" | sed 's/[[:space:]]*$//; s/.*[^A-Za-z0-9_]//' |
     grep -v '^$' | sort -u >"$work/declared"

@@ -132,6 +132,7 @@ count "exports" tools/exports.sh build/liblightnet.so
 count "symbols" tools/symbols.sh build/liblightnet.a
 count "exports of lightnet-cvm" tools/exports.sh build/liblightnet-cvm.so src/compat/cvm/include CVM_DLL
 count "exports of lightnet-classic" tools/exports.sh build/liblightnet-classic.so src/compat/classic/include LN_CLASSIC_API
+count "exports of lightnet-ort" tools/exports.sh build/liblightnet-ort.so.1 src/compat/ort ORT_EXPORT
 
 note "clang"
 count "build with clang" build clang
