@@ -17,7 +17,7 @@ typedef struct client {
 
 static int code_of(void *status)
 {
-    int code = GetErrorCode(status);
+    int code = status ? GetErrorCode(status) : 0;
     ReleaseStatus(status);
     return code;
 }
@@ -35,6 +35,7 @@ static int code_of(void *status)
 #define SAYS(call, code, text)                                                                     \
     do {                                                                                           \
         void *says_status = (call);                                                                \
+        CHECK_NOT_NULL(says_status);                                                               \
         CHECK_EQ(GetErrorCode(says_status), (code));                                               \
         if (!strstr(GetErrorMessage(says_status), (text)))                                         \
             fail_msg("'%s' does not have '%s'", GetErrorMessage(says_status), (text));             \
@@ -131,8 +132,8 @@ TEST(failures_have_the_codes_of_their_kind)
     FAILS(CreateSession(c.env, "/no/such.onnx", c.options, &session), 3);
     FAILS(CreateSessionFromArray(c.env, "\x08\xff\xff", 3, c.options, &session), 7);
     CHECK_NULL(session);
-    CHECK(code_of(CreateSessionFromArray(c.env, unknown.bytes, unknown.len, c.options, &session)) !=
-          0);
+    FAILS(CreateSessionFromArray(c.env, unknown.bytes, unknown.len, c.options, &session), 10);
+    FAILS(CreateSessionFromArray(c.env, unknown.bytes, 0, c.options, &session), 2);
     SAYS(AddSessionConfigEntry(c.options, "session.load_model_format", "ORT"), 9,
          "session.load_model_format");
     FAILS(CreateSessionFromArray(c.env, no_maker, sizeof no_maker - 1, c.options, &session), 10);
@@ -258,7 +259,9 @@ TEST(symbols_are_stated_and_may_be_bound)
     OK(SessionGetInputTypeInfo(bound, 0, &type));
     OK(CastTypeInfoToTensorInfo(type, &shape));
     OK(GetDimensions(shape, &dim, 1));
+    OK(GetSymbolicDimensions(shape, &symbol, 1));
     CHECK_EQ(dim, 4);
+    CHECK_STR_EQ(symbol, "");
     ReleaseTypeInfo(type);
     ReleaseSession(bound);
     ReleaseSessionOptions(clone);
@@ -746,7 +749,7 @@ TEST(weights_come_from_memory_and_from_values)
     OK(AddExternalInitializers(options, name, (const void *const *)&value, 1));
     OK(CreateSessionFromArray(c.env, model.bytes, model.len, options, &c.session));
     check_sum(&c, 7);
-    SAYS(CreateSessionFromArray(c.env, inside.bytes, inside.len, options, &c.session), 2, "'w'");
+    SAYS(CreateSessionFromArray(c.env, inside.bytes, inside.len, options, &c.session), 1, "'w'");
     ReleaseSessionOptions(options);
     OK(CreateSessionOptions(&options));
     OK(AddInitializer(options, "w", value));
@@ -868,7 +871,7 @@ TEST(maps_in_sequences_have_types_before_a_run_and_values_after)
     OK(GetStringTensorElement(keys, sizeof text, 1, text));
     CHECK_STR_EQ(text, "dog");
     CHECK(floats(values)[1] == 0.75F);
-    FAILS(GetValue(item, 2, c.allocator, &none), 2);
+    FAILS(GetValue(item, 2, c.allocator, &none), 1);
     ReleaseValue(item);
     OK(GetTypeInfo(y, &type));
     OK(GetOnnxTypeFromTypeInfo(type, &kind));
@@ -905,7 +908,7 @@ TEST(sequences_are_made_and_given_to_runs)
     OK(GetTensorMutableData(results[0], &length));
     CHECK_EQ(*(int64_t *)length, 2);
     CHECK(floats(results[1])[2] == 5);
-    FAILS(CreateValue((const void *const *)items, 0, 2, &length), 2);
+    FAILS(CreateValue((const void *const *)items, 0, 2, &length), 1);
     FAILS(CreateValue((const void *const *)items, 1, 3, &length), 2);
     FAILS(CreateValue((const void *const *)items, 2, 4, &length), 9);
     for (int i = 0; i < 2; i++) {

@@ -114,7 +114,7 @@ TEST(sessions_state_names_and_types)
     CHECK_EQ(CALL(36, (void *, size_t, void *, char **), c.session, 1, c.allocator, &name), 0);
     CHECK_STR_EQ(name, "b");
     CHECK_EQ(CALL(76, (void *, void *), c.allocator, name), 0);
-    CHECK_EQ(CALL(36, (void *, size_t, void *, char **), c.session, 2, c.allocator, &name), 2);
+    CHECK_EQ(CALL(36, (void *, size_t, void *, char **), c.session, 2, c.allocator, &name), 1);
     CHECK(!name);
     void *type = NULL;
     const void *shape = NULL;

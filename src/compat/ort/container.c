@@ -63,7 +63,7 @@ static ort_status *CreateValue(const ort_value *const *in, size_t count, int kin
         return ort_fail(ORT_NOT_IMPLEMENTED,
                         "values of kind %d are not made: 2 is a sequence, 3 a map", kind);
     if (count == 0)
-        return ort_fail(ORT_INVALID_ARGUMENT, "a sequence or map needs at least one value");
+        return ort_fail(ORT_FAIL, "a sequence or map needs at least one value");
     ln_object **items = ln_alloc_array(count, sizeof *items), *object = NULL;
     if (!items)
         return ort_fail_memory();
@@ -96,7 +96,7 @@ static ort_status *GetValueCount(const ort_value *value, size_t *out)
     OUT(out, 0);
     NEED(value);
     if (value->kind != ORT_SEQUENCE && value->kind != ORT_MAP)
-        return ort_fail(ORT_INVALID_ARGUMENT, "the value is no sequence or map");
+        return ort_fail(ORT_FAIL, "the value is no sequence or map");
     *out = ln_object_count(value->object); // of a map: keys and values
     return NULL;
 }
@@ -109,7 +109,7 @@ static ort_status *GetValue(const ort_value *value, int index, ort_allocator *al
     NEED(allocator);
     TRY(GetValueCount(value, &count));
     if (index < 0 || (size_t)index >= count)
-        return ort_fail(ORT_INVALID_ARGUMENT, "item %d, of %zu", index, count);
+        return ort_fail(ORT_FAIL, "item %d, of %zu", index, count);
     return ort_value_of_object(ln_object_item(value->object, (size_t)index), "GetValue", out);
 }
 

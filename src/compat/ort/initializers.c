@@ -253,8 +253,7 @@ static ort_status *check(const ort_initializer *initializer, const stated *tenso
 {
     const ort_shape *shape = &initializer->value->shape;
     if (initializer->is_external && tensor->location != 1)
-        return ort_fail(ORT_INVALID_ARGUMENT, "initializer '%s' has its data in the model",
-                        initializer->name);
+        return ort_fail(ORT_FAIL, "initializer '%s' has its data in the model", initializer->name);
     bool fits = tensor->type == (uint64_t)shape->type && tensor->ndim == ort_rank_of(shape) &&
                 (tensor->ndim == 0 ||
                  memcmp(tensor->dims, shape->dims, tensor->ndim * sizeof *shape->dims) == 0);

@@ -172,7 +172,8 @@ static ort_status *fail_load(ort_code invalid)
                : ort_fail_lightnet(invalid);
 }
 
-// Bytes that are no model at all are what LightNet has no reader for.
+// Bytes that are no model at all are what LightNet has no reader for. A model that can be looked
+// into has operators that it does not know, or a graph that is none.
 static ort_status *fail_read(const source *model)
 {
     ort_status *status = fail_load(ORT_INVALID_GRAPH);
@@ -183,9 +184,8 @@ static ort_status *fail_read(const source *model)
         (model->bytes ? ln_preflight_create_mem(model->bytes, model->byte_count, NULL, &report)
                       : ln_preflight_create(model->path, &report)) == LN_OK;
     ln_preflight_destroy(report);
-    if (is_model)
-        return status;
-    ort_status *other = ort_status_new(ORT_INVALID_PROTOBUF, ort_status_text(status));
+    ort_status *other = ort_status_new(is_model ? ORT_INVALID_GRAPH : ORT_INVALID_PROTOBUF,
+                                       ort_status_text(status));
     ort_status_free(status);
     return other;
 }
@@ -269,7 +269,8 @@ static bool set_shape(ort_shape *shape, const ln_context *ctx, const ln_program 
     for (int i = 0; i < shape->ndim; i++) {
         shape->dims[i] =
             ctx ? ln_context_tensor_dim(ctx, name, i) : ln_program_tensor_dim(program, name, i);
-        const char *symbol = ctx ? NULL : ln_program_tensor_symbol(program, name, i);
+        bool is_dynamic = !ctx && shape->dims[i] < 0; // what is bound is a number alone
+        const char *symbol = is_dynamic ? ln_program_tensor_symbol(program, name, i) : NULL;
         if (symbol && !(shape->symbols[i] = ln_strdup(symbol)))
             return false;
     }
@@ -393,6 +394,8 @@ static ort_status *CreateSessionFromArray(const ort_env *env, const void *bytes,
     OUT(out, NULL);
     NEED(env);
     NEED(bytes);
+    if (byte_count == 0)
+        return ort_fail(ORT_INVALID_ARGUMENT, "the model has no bytes");
     return create(env, &(source){.bytes = bytes, .byte_count = byte_count}, options, out);
 }
 
@@ -469,7 +472,7 @@ static ort_status *CreateSessionFromArrayWithPrepackedWeightsContainer(
 static ort_status *find_end(const ort_ends *ends, size_t index, const ort_end **out)
 {
     if (index >= ends->count)
-        return ort_fail(ORT_INVALID_ARGUMENT, "index %zu, of %zu", index, ends->count);
+        return ort_fail(ORT_FAIL, "index %zu, of %zu", index, ends->count);
     *out = &ends->items[index];
     return NULL;
 }
