@@ -64,6 +64,18 @@ static ln_status exchange(ln_compilation *compilation, ln_layout_build *build, l
     return was_read ? note_droppable(droppable, first, new_count) : LN_OK;
 }
 
+// Transposes that the model has itself, such as of images that are channels-last outside: what
+// reads their result may come to read what they read.
+static ln_status note_transposes(ln_hash *droppable, const ln_context *ctx)
+{
+    for (const ln_list *l = ctx->ops; l; l = l->next) {
+        const ln_op *op = l->data;
+        if (ln_streq(op->op_arg->optype, "transpose") && is_read(ctx, op))
+            LN_TRY(note(droppable, op));
+    }
+    return LN_OK;
+}
+
 static ln_status visit(ln_compilation *compilation, ln_list **position, ln_hash *nhwc_names,
                        ln_hash *droppable)
 {
@@ -120,6 +132,8 @@ ln_status ln_pass_layout(ln_compilation *compilation)
     ln_hash *nhwc_names = ln_hash_create(ln_name_hash, ln_str_cmp, ln_free, ln_free);
     ln_hash *droppable = ln_hash_create(ln_name_hash, ln_str_cmp, ln_free, NULL);
     ln_status status = nhwc_names && droppable ? LN_OK : LN_NO_MEMORY;
+    if (status == LN_OK)
+        status = note_transposes(droppable, compilation->ctx);
     ln_list *position = compilation->ctx->ops;
     while (position && status == LN_OK) {
         status = visit(compilation, &position, nhwc_names, droppable);
