@@ -131,7 +131,7 @@ def test_files_that_are_no_models_are_named():
     for name, words in (
         (lfs, "a pointer of Git LFS in place of the file, not a model that LightNet reads; fetch"),
         (write("page.onnx", b"<!doctype html><body>(a|b)"), "this is a web page (HTML)"),
-        (write("m.tflite", b"\x1c\0\0\0TFL3" + bytes(40)), "this is a TensorFlow Lite model"),
+        (write("m.mlmodel", b"\x08\x01" + bytes(40)), "this is a Core ML model"),
         (write("m.onnx.gz", b"\x1f\x8b\x08" + bytes(40)), "unpack it: gunzip"),
         (write("symbol.json", b'{"nodes": [{"op": "null"}]}'), "as CVM and MXNet write it"),
         (write("p.jpg", b"\xff\xd8\xff\xe0" + bytes(40)), "give it to a model with -i"),

@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: Apache-2.0
+// A model on its way into a context, operator by operator.
+//
+//     build.c       subgraphs, tensors, operators, in the order of the file
+//     emit.c        operators of ONNX as they are appended, names, constants
+//     value.c       tensors: as they are stored, as real numbers, as images with channels first
+//     op_*.c        what each operator becomes: a row of builtins.inc names the function
+//     metadata.c    what the file states about the model
+//
+// Functions that make operators return names of tensors, and do nothing once `status` is not LN_OK
+// or the operator that is being read has a problem; names are never NULL then either. So an
+// operator is read as one expression, and checked once after it.
+
+#ifndef LN_SERIAL_TFLITE_BUILDER_H
+#define LN_SERIAL_TFLITE_BUILDER_H
+
+#include <lightnet/context.h>
+#include <lightnet/preflight.h>
+#include <lightnet/serializer.h>
+#include <lightnet/tensor.h>
+
+#include "serial/tflite/flat.h"
+
+// Tensors of one subgraph, and of one operator.
+#define LN_TFLITE_MAX_TENSORS ((size_t)1 << 18)
+#define LN_TFLITE_MAX_ARGS    1024
+
+// TensorType of the schema.
+typedef enum ln_tflite_type {
+    LN_TFLITE_FLOAT32 = 0,
+    LN_TFLITE_FLOAT16 = 1,
+    LN_TFLITE_INT32 = 2,
+    LN_TFLITE_UINT8 = 3,
+    LN_TFLITE_INT64 = 4,
+    LN_TFLITE_BOOL = 6,
+    LN_TFLITE_INT16 = 7,
+    LN_TFLITE_INT8 = 9,
+    LN_TFLITE_INT4 = 17
+} ln_tflite_type;
+
+// A tensor of the subgraph.
+typedef struct ln_tflite_tensor {
+    ln_flat_table table;
+    const char *name;  // of its elements as they are stored
+    const char *real;  // of real numbers in place of quantized ones; NULL: not there yet
+    const char *image; // of `name` with channels first; NULL likewise
+    tl_dtype dtype;    // TL_DTYPE_INVALID: one that is not read
+    int type;          // ln_tflite_type
+    int ndim;
+    int dims[TL_MAXDIM]; // -1 where the file leaves it open
+    ln_flat_vector data; // elements of a constant
+    ln_flat_vector scales, zeros;
+    int axis;      // of several scales
+    bool is_const; // has `data`
+    bool is_there; // an operator has made it, or it is an input or a constant that was made
+    bool is_variable;
+} ln_tflite_tensor;
+
+typedef struct ln_tflite_op ln_tflite_op;
+typedef void (*ln_tflite_reader)(ln_tflite_op *op);
+
+// A row of builtins.inc.
+typedef struct ln_tflite_builtin {
+    const char *name;      // "CONV_2D"; NULL: unknown
+    ln_tflite_reader read; // NULL: not read
+    const char *optype;    // what most of it becomes
+} ln_tflite_builtin;
+
+// The operator that is being appended.
+typedef struct ln_tflite_node {
+    const char *optype; // NULL: none
+    const char *ins[LN_TFLITE_MAX_ARGS];
+    const char *outs[LN_TFLITE_MAX_ARGS];
+    size_t in_count, out_count;
+    ln_list *params;
+} ln_tflite_node;
+
+typedef struct ln_tflite_builder {
+    ln_serializer *serializer;
+    ln_context *ctx;
+    ln_flat *file;
+    ln_preflight *report;
+    ln_status status;
+    ln_flat_table model;
+    ln_flat_vector codes, buffers;
+    ln_tflite_tensor *tensors; // of the subgraph
+    size_t tensor_count;
+    ln_tflite_op *op;      // that is being read; NULL: none
+    ln_tflite_node node;   // not yet in the context, so that its outputs can get other names
+    ln_hash *tensor_names; // that are taken
+    ln_hash *op_names;
+    ln_hash *numbers; // constants of quantization: text -> name
+    size_t serial;    // after names that were taken
+} ln_tflite_builder;
+
+struct ln_tflite_op {
+    ln_tflite_builder *b;
+    const ln_tflite_builtin *builtin;
+    ln_flat_table options;
+    ln_flat_vector ins, outs;
+    size_t index;
+    int version;
+    const char *name; // of its first output
+    const char *type; // "CONV_2D", or the name of a custom operator
+    bool is_bad;
+};
+
+// Reads the model into `ctx`, with all problems of operators in `report`.
+ln_status ln_tflite_build(ln_serializer *serializer, ln_context *ctx, ln_flat *file,
+                          ln_preflight *report);
+
+// `code` of the schema; NULL: unknown.
+const ln_tflite_builtin *ln_tflite_builtin_of(int64_t code);
+
+// The element type of a TensorType; TL_DTYPE_INVALID: not read.
+tl_dtype ln_tflite_dtype_of(int64_t type);
+const char *ln_tflite_type_name(int64_t type);
+
+// The text as UTF-8 without control characters, others as \xNN, of at most `size` - 1 bytes.
+void ln_tflite_clean(const ln_flat *file, ln_flat_vector text, char *buf, size_t size);
+
+// Properties of the context: description, metadata, signatures, attached files.
+ln_status ln_tflite_read_info(ln_tflite_builder *b, ln_flat_table subgraph);
+
+// Notes why the operator cannot be read; it then gives no operator.
+void ln_tflite_problem(ln_tflite_op *op, const char *help, const char *fmt, ...) LN_PRINTF(3, 4);
+
+// Ends reading with a status.
+void ln_tflite_stop(ln_tflite_builder *b, ln_status status, const char *fmt, ...) LN_PRINTF(3, 4);
+
+// ---- emit.c: operators ----
+
+// Whether operators are still made.
+bool ln_tflite_is_going(const ln_tflite_builder *b);
+
+// A new operator of ONNX. Inputs in their order, NULL for one that is left out.
+void ln_tflite_begin(ln_tflite_builder *b, const char *optype);
+void ln_tflite_in(ln_tflite_builder *b, const char *tensor);
+void ln_tflite_number(ln_tflite_builder *b, const char *param, double value);
+void ln_tflite_numbers(ln_tflite_builder *b, const char *param, size_t count, const double *values);
+void ln_tflite_string(ln_tflite_builder *b, const char *param, const char *value);
+const char *ln_tflite_out(ln_tflite_builder *b); // one more output, of a new name
+
+// Gives `tensor`, an output of the operator begun last or any other, the name `name`.
+void ln_tflite_name(ln_tflite_builder *b, const char *tensor, const char *name);
+
+// Appends the operator begun last. Further calls of ln_tflite_begin do that too.
+void ln_tflite_flush(ln_tflite_builder *b);
+
+// Frequent operators, with one output.
+const char *ln_tflite_unary(ln_tflite_builder *b, const char *optype, const char *x);
+const char *ln_tflite_binary(ln_tflite_builder *b, const char *optype, const char *x,
+                             const char *y);
+const char *ln_tflite_transpose(ln_tflite_builder *b, const char *x, int ndim, const int *perm);
+const char *ln_tflite_reshape(ln_tflite_builder *b, const char *x, int ndim, const int64_t *dims);
+const char *ln_tflite_cast(ln_tflite_builder *b, const char *x, tl_dtype dtype);
+const char *ln_tflite_clip(ln_tflite_builder *b, const char *x, float low, float high);
+const char *ln_tflite_to_nchw(ln_tflite_builder *b, const char *x);
+const char *ln_tflite_to_nhwc(ln_tflite_builder *b, const char *x);
+
+// Constants.
+const char *ln_tflite_scalar(ln_tflite_builder *b, tl_dtype dtype, double value);
+const char *ln_tflite_ints(ln_tflite_builder *b, size_t count, const int64_t *values);
+
+// A constant of elements at any address, which stay, or which the context takes over.
+void ln_tflite_constant(ln_tflite_builder *b, const char *name, tl_dtype dtype, int ndim,
+                        const int *dims, const void *data, void *owned);
+
+// A name that nothing has yet: `wanted` if it is free. Lives as long as the builder.
+const char *ln_tflite_claim(ln_tflite_builder *b, ln_hash *taken, const char *wanted);
+
+// ---- value.c: tensors of the operator that is being read ----
+
+bool ln_tflite_has(const ln_tflite_op *op, size_t i); // input i is there
+bool ln_tflite_is_quantized(const ln_tflite_tensor *t);
+
+// Input or output i; never NULL: a tensor without anything after a problem.
+ln_tflite_tensor *ln_tflite_input(ln_tflite_op *op, size_t i);
+ln_tflite_tensor *ln_tflite_output(ln_tflite_op *op, size_t i);
+
+// Input i: as stored; as real numbers.
+const char *ln_tflite_raw(ln_tflite_op *op, size_t i);
+const char *ln_tflite_real(ln_tflite_op *op, size_t i);
+
+// The same of an image [N, H, W, C], as [N, C, H, W].
+const char *ln_tflite_raw_image(ln_tflite_op *op, size_t i);
+const char *ln_tflite_real_image(ln_tflite_op *op, size_t i);
+
+// Real numbers in place of `x`, which has the elements of `t`, moved so that its axis of scales is
+// `axis`.
+const char *ln_tflite_dequantize(ln_tflite_op *op, const char *x, ln_tflite_tensor *t, int axis);
+
+// Real weights: of input i, transposed, whose axis of outputs is then `axis`.
+const char *ln_tflite_weights(ln_tflite_op *op, size_t i, int ndim, const int *perm, int axis);
+
+// The bias at input i of a product of `x` and `w`; NULL: it has none.
+const char *ln_tflite_bias(ln_tflite_op *op, size_t i, size_t x, size_t w);
+
+// Input i as integers that the file states; false with a problem if they are not known.
+bool ln_tflite_known(ln_tflite_op *op, size_t i, const char *what, size_t max, int64_t *values,
+                     size_t *out_count);
+bool ln_tflite_is_known(ln_tflite_op *op, size_t i);
+
+// Input i as int64, for operators that take dimensions.
+const char *ln_tflite_dims(ln_tflite_op *op, size_t i);
+
+// Whether all of inputs `first` to `first + count - 1` have the scale of output 0, so that elements
+// can be moved as they are.
+bool ln_tflite_is_moved(ln_tflite_op *op, size_t first, size_t count);
+
+// Output i is `x`: elements as they are stored; real numbers, after the fused activation.
+void ln_tflite_give_raw(ln_tflite_op *op, size_t i, const char *x);
+void ln_tflite_give(ln_tflite_op *op, size_t i, const char *x, int64_t activation);
+void ln_tflite_give_image(ln_tflite_op *op, const char *x, int64_t activation);
+void ln_tflite_give_reshaped(ln_tflite_op *op, const char *x, int64_t activation, int ndim,
+                             const int64_t *dims);
+
+// Inputs that are moved, as ln_tflite_is_moved says, and the output that they are moved to.
+const char *ln_tflite_moved(ln_tflite_op *op, size_t i, bool is_moved);
+void ln_tflite_give_moved(ln_tflite_op *op, size_t i, const char *x, bool is_moved);
+
+// Options.
+int64_t ln_tflite_option(ln_tflite_op *op, unsigned field, int64_t absent); // int
+int64_t ln_tflite_small_option(ln_tflite_op *op, unsigned field);           // enum, bool: a byte
+float ln_tflite_float_option(ln_tflite_op *op, unsigned field, float absent);
+
+// `axis` of a tensor, counted from the end if it is negative; -1 with a problem if it is outside.
+int ln_tflite_axis(ln_tflite_op *op, int64_t axis, int ndim);
+
+// ---- op_*.c ----
+
+#define B(code, name, reader, optype) void ln_tflite_read_##reader(ln_tflite_op *op);
+#define U(code, name)
+#include "serial/tflite/builtins.inc"
+#undef B
+#undef U
+
+#endif

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the file states about the model: its description, metadata, signatures, and the names of
+// files that are packed in it, such as lists of labels, as a zip archive past the end of the
+// tables.
+//
+// Metadata is a FlatBuffer of its own, in a buffer that the model names. What is malformed in it is
+// left out: it changes no result.
+
+#include <stdio.h>
+#include <string.h>
+
+#include <lightnet/allocator.h>
+#include <lightnet/model_info.h>
+
+#include "base/text.h"
+#include "serial/tflite/builder.h"
+
+#define MAX_PROPERTIES 64
+#define MAX_TEXT       2000
+
+typedef struct listed {
+    ln_model_property items[MAX_PROPERTIES];
+    size_t count;
+    ln_status status;
+} listed;
+
+static char *text_of(const ln_flat *file, ln_flat_vector text)
+{
+    char buf[MAX_TEXT];
+    ln_tflite_clean(file, text, buf, sizeof buf);
+    return ln_strdup(buf);
+}
+
+// Takes over the texts. Empty values are left out.
+static void add(listed *l, char *key, char *value)
+{
+    if (!key || !value)
+        l->status = LN_NO_MEMORY;
+    if (key && value && *key && *value && l->count < MAX_PROPERTIES) {
+        l->items[l->count++] = (ln_model_property){.key = key, .value = value};
+        return;
+    }
+    ln_free(key);
+    ln_free(value);
+}
+
+// ---- Signatures ----
+
+// Of the first subgraph the tensors are known by name.
+static void print_ends(ln_tflite_builder *b, ln_flat_vector maps, bool is_first, ln_text *text)
+{
+    for (size_t i = 0; i < maps.count && text->len < MAX_TEXT; i++) {
+        ln_flat_table map = ln_flat_table_at(b->file, maps, i);
+        int64_t tensor = ln_flat_number(b->file, map, 1, LN_FLAT_U32, 0);
+        char name[256];
+        ln_tflite_clean(b->file, ln_flat_text(b->file, map, 0), name, sizeof name);
+        ln_text_printf(text, "%s%s=", i ? ", " : "", name);
+        if (is_first && tensor >= 0 && (uint64_t)tensor < b->tensor_count)
+            ln_text_puts(text, b->tensors[tensor].name);
+        else
+            ln_text_printf(text, "%lld", (long long)tensor);
+    }
+}
+
+// "serve": "x=serve_x:0 -> y=call:0": names of a signature's ends, and the tensors that they are.
+static void add_signatures(ln_tflite_builder *b, listed *l)
+{
+    ln_flat_vector tables = ln_flat_list(b->file, b->model, 7, 4);
+    for (size_t i = 0; i < tables.count && i < MAX_PROPERTIES; i++) {
+        ln_flat_table table = ln_flat_table_at(b->file, tables, i);
+        char key[256];
+        ln_tflite_clean(b->file, ln_flat_text(b->file, table, 2), key, sizeof key);
+        bool is_first = ln_flat_number(b->file, table, 4, LN_FLAT_U32, 0) == 0;
+        ln_text text = {0};
+        print_ends(b, ln_flat_list(b->file, table, 0, 4), is_first, &text);
+        ln_text_puts(&text, " -> ");
+        print_ends(b, ln_flat_list(b->file, table, 1, 4), is_first, &text);
+        add(l, ln_strdup_printf("signature %s", key), text.bytes ? ln_strdup(text.bytes) : NULL);
+        ln_text_deinit(&text);
+    }
+}
+
+// ---- Metadata ----
+
+static ln_flat_vector buffer_of(ln_tflite_builder *b, int64_t index)
+{
+    if (index < 0 || (uint64_t)index >= b->buffers.count)
+        return (ln_flat_vector){0};
+    return ln_flat_text(b->file, ln_flat_table_at(b->file, b->buffers, (size_t)index), 0);
+}
+
+// A FlatBuffer of its own, whose faults are not the model's.
+static void add_described(ln_tflite_builder *b, listed *l, ln_flat_vector bytes, char **doc)
+{
+    static const char *const keys[] = {"name", NULL, "version", NULL, "author", "license"};
+    ln_flat inner = ln_flat_of(b->file->bytes + bytes.at, bytes.count, b->file->name);
+    ln_flat_table root = ln_flat_root(&inner);
+    for (unsigned i = 0; i < sizeof keys / sizeof keys[0]; i++) {
+        if (keys[i])
+            add(l, ln_strdup(keys[i]), text_of(&inner, ln_flat_text(&inner, root, i)));
+    }
+    char *text = text_of(&inner, ln_flat_text(&inner, root, 1));
+    if (text && *text) {
+        ln_free(*doc);
+        *doc = text;
+    } else {
+        ln_free(text);
+    }
+}
+
+static void add_metadata(ln_tflite_builder *b, listed *l, char **doc)
+{
+    ln_flat_vector tables = ln_flat_list(b->file, b->model, 6, 4);
+    for (size_t i = 0; i < tables.count && i < MAX_PROPERTIES; i++) {
+        ln_flat_table table = ln_flat_table_at(b->file, tables, i);
+        char name[64];
+        ln_tflite_clean(b->file, ln_flat_text(b->file, table, 0), name, sizeof name);
+        ln_flat_vector bytes = buffer_of(b, ln_flat_number(b->file, table, 1, LN_FLAT_U32, 0));
+        if (strcmp(name, "TFLITE_METADATA") == 0)
+            add_described(b, l, bytes, doc);
+        else if (strcmp(name, "min_runtime_version") == 0) {
+            while (bytes.count > 0 && b->file->bytes[bytes.at + bytes.count - 1] == 0)
+                bytes.count--;
+            add(l, ln_strdup(name), text_of(b->file, bytes));
+        }
+    }
+}
+
+// ---- Packed files ----
+
+static size_t get(const ln_flat *f, size_t at, size_t size)
+{
+    size_t value = 0;
+    for (size_t i = 0; i < size; i++)
+        value |= (size_t)f->bytes[at + i] << 8 * i;
+    return value;
+}
+
+// The end record of a zip archive, which is among the last bytes; 0: there is none.
+static size_t find_end_record(const ln_flat *f)
+{
+    enum { RECORD = 22, COMMENT = 65535 };
+    for (size_t back = RECORD; back <= f->len && back <= RECORD + COMMENT; back++) {
+        size_t at = f->len - back;
+        if (memcmp(f->bytes + at, "PK\5\6", 4) == 0 && get(f, at + 20, 2) == back - RECORD)
+            return at;
+    }
+    return 0;
+}
+
+// Offsets of the archive may count from its own start, or from that of the file: its list of names
+// ends where the end record begins.
+static void add_files(ln_tflite_builder *b, listed *l)
+{
+    enum { HEADER = 46 };
+    const ln_flat *f = b->file;
+    size_t end = find_end_record(f), len = end ? get(f, end + 12, 4) : 0;
+    if (len == 0 || len > end)
+        return;
+    ln_text text = {0};
+    size_t at = end - len;
+    for (size_t i = 0; i < MAX_PROPERTIES && end - at >= HEADER; i++) {
+        size_t name_len = get(f, at + 28, 2);
+        size_t rest = name_len + get(f, at + 30, 2) + get(f, at + 32, 2);
+        if (memcmp(f->bytes + at, "PK\1\2", 4) != 0 || rest > end - at - HEADER)
+            break;
+        char name[256];
+        ln_tflite_clean(f, (ln_flat_vector){.at = at + HEADER, .count = name_len}, name,
+                        sizeof name);
+        ln_text_printf(&text, "%s%s", text.len ? ", " : "", name);
+        at += HEADER + rest;
+    }
+    if (text.bytes)
+        add(l, ln_strdup("files"), ln_strdup(text.bytes));
+    ln_text_deinit(&text);
+}
+
+ln_status ln_tflite_read_info(ln_tflite_builder *b, ln_flat_table subgraph)
+{
+    listed *l = ln_alloc(sizeof *l);
+    if (!l)
+        return LN_NO_MEMORY;
+    char *doc = text_of(b->file, ln_flat_text(b->file, b->model, 3));
+    char *graph = text_of(b->file, ln_flat_text(b->file, subgraph, 4));
+    add_metadata(b, l, &doc);
+    add_signatures(b, l);
+    add_files(b, l);
+    ln_model_info info = {
+        .doc = doc, .graph = graph, .properties = l->items, .property_count = l->count};
+    ln_status status = doc && graph ? l->status : LN_NO_MEMORY;
+    if (status == LN_OK && b->file->status == LN_OK)
+        status = ln_context_set_info(b->ctx, &info);
+    for (size_t i = 0; i < l->count; i++) {
+        ln_free((void *)(uintptr_t)l->items[i].key);
+        ln_free((void *)(uintptr_t)l->items[i].value);
+    }
+    ln_free(doc);
+    ln_free(graph);
+    ln_free(l);
+    return status;
+}

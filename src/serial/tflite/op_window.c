@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: Apache-2.0
+// Operators on images: convolutions, pools, resizing. In the file channels are the last axis and
+// here the second one; what transposes between them stays where the layout of a target needs it.
+
+#include "serial/tflite/builder.h"
+
+enum { SAME = 0, VALID = 1 };
+
+// [O, H, W, I] and [1, H, W, O] become [O, I, H, W]; [O, H, W, I] of a transposed convolution too.
+static const int of_conv[] = {0, 3, 1, 2};
+static const int of_depthwise[] = {3, 0, 1, 2};
+static const int of_transposed[] = {3, 0, 1, 2};
+
+static void padding(ln_tflite_op *op, int64_t kind)
+{
+    if (kind != SAME && kind != VALID)
+        ln_tflite_problem(op, NULL, "its padding is %lld, neither SAME nor VALID", (long long)kind);
+    ln_tflite_string(op->b, "auto_pad", kind == SAME ? "SAME_UPPER" : "VALID");
+}
+
+// Options of height and width, of which the file has the width first.
+static void pair(ln_tflite_op *op, const char *param, unsigned width_field, int64_t absent)
+{
+    int64_t width = ln_tflite_option(op, width_field, absent);
+    int64_t height = ln_tflite_option(op, width_field + 1, absent);
+    if (width < 1 || height < 1)
+        ln_tflite_problem(op, NULL, "its %s are %lld and %lld", param, (long long)height,
+                          (long long)width);
+    ln_tflite_numbers(op->b, param, 2, (const double[]){(double)height, (double)width});
+}
+
+// ---- Convolutions ----
+
+static const char *begin_product(ln_tflite_op *op, const char *x, const char *w, const char *bias)
+{
+    ln_tflite_builder *b = op->b;
+    const char *y = ln_tflite_binary(b, op->builtin->optype, x, w);
+    if (bias)
+        ln_tflite_in(b, bias);
+    return y;
+}
+
+void ln_tflite_read_conv_2d(ln_tflite_op *op)
+{
+    const char *x = ln_tflite_real_image(op, 0);
+    const char *w = ln_tflite_weights(op, 1, 4, of_conv, 0);
+    const char *bias = ln_tflite_bias(op, 2, 0, 1);
+    const char *y = begin_product(op, x, w, bias);
+    int channels = ln_tflite_input(op, 0)->dims[3], depth = ln_tflite_input(op, 1)->dims[3];
+    if (channels > 0 && depth > 0 && channels % depth == 0)
+        ln_tflite_number(op->b, "group", channels / depth);
+    padding(op, ln_tflite_small_option(op, 0));
+    pair(op, "strides", 1, 0);
+    pair(op, "dilations", 4, 1);
+    ln_tflite_give_image(op, y, ln_tflite_small_option(op, 3));
+}
+
+void ln_tflite_read_depthwise_conv_2d(ln_tflite_op *op)
+{
+    const char *x = ln_tflite_real_image(op, 0);
+    const char *w = ln_tflite_weights(op, 1, 4, of_depthwise, 0);
+    const char *bias = ln_tflite_bias(op, 2, 0, 1);
+    int64_t channels = ln_tflite_input(op, 0)->dims[3], factor = ln_tflite_option(op, 3, 0);
+    if (channels < 0 && factor > 0)
+        channels = ln_tflite_input(op, 1)->dims[3] / factor;
+    if (channels < 1)
+        ln_tflite_problem(op, NULL, "it has %lld channels", (long long)channels);
+    const char *y = begin_product(op, x, w, bias);
+    ln_tflite_number(op->b, "group", (double)channels);
+    padding(op, ln_tflite_small_option(op, 0));
+    pair(op, "strides", 1, 0);
+    pair(op, "dilations", 5, 1);
+    ln_tflite_give_image(op, y, ln_tflite_small_option(op, 4));
+}
+
+// Of an axis: the outputs that the convolution, of which this is the transpose, leaves out before
+// its first and after its last.
+static void find_pads(int64_t kind, int64_t in, int64_t out, int64_t size, int64_t stride,
+                      double *before, double *after, double *more)
+{
+    int64_t count = kind == SAME ? (out + stride - 1) / stride : (out - size + stride) / stride;
+    int64_t total = (count - 1) * stride + size - out;
+    *before = total > 0 ? (double)(total / 2) : 0;
+    double rest = (double)((in - 1) * stride + size - out) - *before;
+    *after = rest > 0 ? rest : 0;
+    *more = rest < 0 ? -rest : 0;
+}
+
+void ln_tflite_read_transpose_conv(ln_tflite_op *op)
+{
+    ln_tflite_builder *b = op->b;
+    int64_t shape[4] = {0}, kind = ln_tflite_small_option(op, 0);
+    int64_t strides[] = {ln_tflite_option(op, 2, 0), ln_tflite_option(op, 1, 0)};
+    size_t count = 4;
+    // A shape that is computed is also what the file states of the output.
+    const ln_tflite_tensor *out = ln_tflite_output(op, 0);
+    for (int i = 0; i < 4 && out->ndim == 4; i++)
+        shape[i] = out->dims[i];
+    if (ln_tflite_is_known(op, 0) && !ln_tflite_known(op, 0, "shape", 4, shape, &count))
+        return;
+    const char *x = ln_tflite_real_image(op, 2);
+    const char *w = ln_tflite_weights(op, 1, 4, of_transposed, 1);
+    const char *bias = ln_tflite_bias(op, 3, 2, 1);
+    const ln_tflite_tensor *in = ln_tflite_input(op, 2), *weights = ln_tflite_input(op, 1);
+    double pads[4], more[2];
+    for (int i = 0; i < 2; i++) {
+        int64_t size = weights->dims[1 + i];
+        if (count != 4 || in->dims[1 + i] < 1 || size < 1 || strides[i] < 1 ||
+            strides[i] > INT32_MAX || shape[1 + i] < 1 || shape[1 + i] > INT32_MAX) {
+            ln_tflite_problem(
+                op, "fix the size of its input when the model is converted",
+                "it makes an image of %lld from one of %d, with weights of %lld and a "
+                "stride of %lld",
+                (long long)shape[1 + i], in->dims[1 + i], (long long)size, (long long)strides[i]);
+            return;
+        }
+        find_pads(kind, in->dims[1 + i], shape[1 + i], size, strides[i], &pads[i], &pads[2 + i],
+                  &more[i]);
+    }
+    const char *y = begin_product(op, x, w, bias);
+    ln_tflite_numbers(b, "pads", 4, pads);
+    ln_tflite_numbers(b, "output_padding", 2, more);
+    ln_tflite_numbers(b, "strides", 2, (const double[]){(double)strides[0], (double)strides[1]});
+    ln_tflite_give_image(op, y, ln_tflite_small_option(op, 3));
+}
+
+// ---- Pools ----
+
+static void windows(ln_tflite_op *op)
+{
+    padding(op, ln_tflite_small_option(op, 0));
+    pair(op, "strides", 1, 0);
+    pair(op, "kernel_shape", 3, 0);
+}
+
+void ln_tflite_read_average_pool(ln_tflite_op *op)
+{
+    const char *y = ln_tflite_unary(op->b, "AveragePool", ln_tflite_real_image(op, 0));
+    windows(op);
+    ln_tflite_give_image(op, y, ln_tflite_small_option(op, 5));
+}
+
+void ln_tflite_read_max_pool(ln_tflite_op *op)
+{
+    int64_t activation = ln_tflite_small_option(op, 5);
+    const ln_tflite_tensor *in = ln_tflite_input(op, 0);
+    bool is_moved = activation == 0 && in->dtype != TL_INT16 && ln_tflite_is_moved(op, 0, 1);
+    const char *x = is_moved ? ln_tflite_raw_image(op, 0) : ln_tflite_real_image(op, 0);
+    const char *y = ln_tflite_unary(op->b, "MaxPool", x);
+    windows(op);
+    if (is_moved)
+        ln_tflite_give_raw(op, 0, ln_tflite_to_nhwc(op->b, y));
+    else
+        ln_tflite_give_image(op, y, activation);
+}
+
+// ---- Sizes ----
+
+static void resize(ln_tflite_op *op, const char *mode, const char *places, const char *rounding)
+{
+    ln_tflite_builder *b = op->b;
+    const char *x = ln_tflite_real_image(op, 0), *sizes;
+    int64_t size[2];
+    size_t count;
+    if (!ln_tflite_is_known(op, 1))
+        sizes = ln_tflite_dims(op, 1);
+    else if (!ln_tflite_known(op, 1, "size", 2, size, &count))
+        return;
+    else
+        sizes = ln_tflite_ints(b, count, size);
+    ln_tflite_begin(b, "Resize");
+    ln_tflite_in(b, x);
+    ln_tflite_in(b, NULL);
+    ln_tflite_in(b, NULL);
+    ln_tflite_in(b, sizes);
+    const char *y = ln_tflite_out(b);
+    ln_tflite_numbers(b, "axes", 2, (const double[]){2, 3});
+    ln_tflite_string(b, "mode", mode);
+    ln_tflite_string(b, "coordinate_transformation_mode", places);
+    ln_tflite_string(b, "nearest_mode", rounding);
+    ln_tflite_give_image(op, y, 0);
+}
+
+void ln_tflite_read_resize_bilinear(ln_tflite_op *op)
+{
+    int64_t is_aligned = ln_tflite_small_option(op, 2), is_half = ln_tflite_small_option(op, 3);
+    resize(op, "linear",
+           is_aligned ? "align_corners"
+           : is_half  ? "half_pixel"
+                      : "asymmetric",
+           "floor");
+}
+
+void ln_tflite_read_resize_nearest_neighbor(ln_tflite_op *op)
+{
+    int64_t is_aligned = ln_tflite_small_option(op, 0), is_half = ln_tflite_small_option(op, 1);
+    const char *places = is_aligned ? "align_corners"
+                         : is_half  ? "tf_half_pixel_for_nn"
+                                    : "asymmetric";
+    resize(op, "nearest", places, is_aligned ? "round_prefer_ceil" : "floor");
+}
+
+static void move_blocks(ln_tflite_op *op)
+{
+    bool is_moved = ln_tflite_is_moved(op, 0, 1);
+    const char *x = is_moved ? ln_tflite_raw_image(op, 0) : ln_tflite_real_image(op, 0);
+    const char *y = ln_tflite_unary(op->b, op->builtin->optype, x);
+    ln_tflite_number(op->b, "blocksize", (double)ln_tflite_option(op, 0, 0));
+    if (is_moved)
+        ln_tflite_give_raw(op, 0, ln_tflite_to_nhwc(op->b, y));
+    else
+        ln_tflite_give_image(op, y, 0);
+}
+
+void ln_tflite_read_space_to_depth(ln_tflite_op *op)
+{
+    move_blocks(op);
+}
+
+void ln_tflite_read_depth_to_space(ln_tflite_op *op)
+{
+    move_blocks(op);
+}
+
+void ln_tflite_read_local_response_normalization(ln_tflite_op *op)
+{
+    const char *y = ln_tflite_unary(op->b, "LRN", ln_tflite_real_image(op, 0));
+    double size = 2.0 * (double)ln_tflite_option(op, 0, 0) + 1;
+    ln_tflite_number(op->b, "size", size);
+    ln_tflite_number(op->b, "bias", ln_tflite_float_option(op, 1, 0));
+    ln_tflite_number(op->b, "alpha", ln_tflite_float_option(op, 2, 0) * size);
+    ln_tflite_number(op->b, "beta", ln_tflite_float_option(op, 3, 0));
+    ln_tflite_give_image(op, y, 0);
+}

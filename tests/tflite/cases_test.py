@@ -1,0 +1,395 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Operators of TensorFlow Lite, each a model of its own: LightNet against numpy (formulas.py).
+
+Usage: cases_test.py FOLDER-OF-THE-COMMANDS [-k WORD]
+
+Quantized cases have powers of two as scales, so that what is between integers is exact on both sides: they are
+compared without tolerance.
+"""
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+import numpy as np
+
+sys.path.insert(0, str(pathlib.Path(__file__).parent))
+import tflite_file as tf
+from formulas import FORMULAS
+
+RNG = np.random.default_rng(5)
+CASES = {}
+
+
+class Run:
+    """An input of the run: an array, or random numbers of a shape."""
+
+    def __init__(self, value, low=-2.0, high=2.0):
+        if isinstance(value, np.ndarray):
+            self.array = value
+        else:
+            self.array = RNG.uniform(low, high, value).astype("f4")
+
+
+class Quant:
+    """Real numbers as integers: `values` are the integers. `run`: an input of the run, not a constant."""
+
+    def __init__(self, values, scale, zero=0, axis=0, run=True):
+        self.values, self.scale, self.zero, self.axis, self.run = np.asarray(values), scale, zero, axis, run
+
+    def real(self):
+        shape = [1] * self.values.ndim
+        if np.ndim(self.scale):
+            shape[self.axis] = -1
+        zero = np.reshape(np.float64(self.zero), shape if np.ndim(self.zero) else [1] * self.values.ndim)
+        return (self.values - zero) * np.reshape(np.float64(self.scale), shape if np.ndim(self.scale) else [1] * self.values.ndim)
+
+
+class Grid:
+    """How an output is quantized."""
+
+    def __init__(self, dtype, scale, zero=0):
+        self.dtype, self.scale, self.zero = dtype, scale, zero
+
+    def quantize(self, real):
+        info = np.iinfo(self.dtype)
+        return np.clip(np.rint(real / self.scale) + self.zero, info.min, info.max).astype(self.dtype)
+
+
+def i32(*values):
+    return np.array(values, "i4")
+
+
+def f32(*shape, low=-2.0, high=2.0):
+    return RNG.uniform(low, high, shape).astype("f4")
+
+
+def integers(dtype, *shape, low=None, high=None):
+    info = np.iinfo(dtype)
+    return RNG.integers(info.min if low is None else low, info.max if high is None else high, shape, dtype, endpoint=True)
+
+
+def case(why, op, ins, options=None, out=None, rtol=1e-5, atol=1e-5, signature=None, want=None):
+    """`ins`: Run, Quant, constants, None. `out`: a Grid, or a dtype; else that of the first input of floats."""
+    name = re.sub(r"[^a-z0-9]+", "_", f"{op} {why}".lower().replace("-", "minus ")).strip("_")
+    assert name not in CASES, name
+    options = options or {}
+    tensors, inputs, numbers, real = [], [], [], []
+    for i, value in enumerate(ins):
+        if value is None:
+            numbers.append(None)
+            real.append(None)
+            continue
+        numbers.append(len(tensors))
+        quant = {}
+        if isinstance(value, Quant):
+            array, is_run = value.values, value.run
+            quant = {"scale": value.scale, "zero": value.zero, "axis": value.axis}
+            real.append(value.real())
+        elif isinstance(value, Run):
+            array, is_run = value.array, True
+            real.append(array)
+        else:
+            array, is_run = np.asarray(value), False
+            real.append(array)
+        if is_run:
+            inputs.append((len(tensors), array))
+        sign = signature if is_run else None
+        tensors.append(tf.tensor(f"in{i}", array.dtype.name, array.shape, None if is_run else array, signature=sign,
+                                 **quant))
+    results = FORMULAS[op](real, options) if want is None else want
+    results = results if isinstance(results, list) else [results]
+    outputs = []
+    for i, y in enumerate(results):
+        quant = {}
+        if isinstance(out, Grid):
+            y, quant = out.quantize(y), {"scale": out.scale, "zero": out.zero}
+        elif out is not None:
+            y = np.asarray(y).astype(out)
+        else:
+            y = np.asarray(y).astype(y.dtype if y.dtype.kind in "bi" else "f4")
+        outputs.append(y)
+        tensors.append(tf.tensor(f"out{i}", y.dtype.name, y.shape, **quant))
+    first = len(tensors) - len(outputs)
+    outs = list(range(first, len(tensors)))
+    model = tf.model(tensors, [(op, numbers, outs, options)], [i for i, _ in inputs], outs)
+    is_exact = outputs[0].dtype.kind in "biu"
+    CASES[name] = (model, [a for _, a in inputs], outputs, 0 if is_exact else rtol, 0 if is_exact else atol)
+
+
+STRIDE = {"stride_h": 1, "stride_w": 1}
+SAME, VALID = {"padding": 0}, {"padding": 1}
+
+
+def add_elementwise():
+    x, y = Run((2, 3, 4)), Run((1, 3, 1))
+    for op in ("ADD", "SUB", "MUL", "MAXIMUM", "MINIMUM", "SQUARED_DIFFERENCE"):
+        case("of two inputs", op, [x, y], {"act": 0} if op in ("ADD", "SUB", "MUL") else None)
+        case("with a constant", op, [x, f32(4)])
+    case("of itself", "ADD", [x, x])
+    case("of positive numbers", "DIV", [x, Run((3, 4), 0.5, 2)])
+    case("of integers", "DIV", [Run(i32(7, -7, 9, -9)), i32(2, 2, -4, -4)], want=np.array([3, -3, -2, 2], "i4"))
+    case("of integers", "ADD", [Run(i32(7, -7, 9)), i32(2, 2, -4)])
+    case("with a power of each element", "POW", [Run((2, 3), 0.1, 3), Run((2, 3))])
+    for act in (1, 2, 3):
+        case(f"activation {act}", "ADD", [Run((2, 9), -5, 5), Run((2, 9), -5, 5)], {"act": act})
+        case(f"activation {act}", "MUL", [Run((2, 9), -5, 5), Run((2, 9))], {"act": act})
+    for op in ("RELU", "RELU6", "RELU_N1_TO_1", "RELU_0_TO_1", "LOGISTIC", "TANH", "EXP", "NEG", "ABS", "SQUARE", "SIN", "COS", "FLOOR",
+               "CEIL", "ROUND", "SIGN", "ELU", "HARD_SWISH"):
+        case("on both sides of zero", op, [Run((3, 37), -8, 8)], rtol=2e-5)
+    for op in ("LOG", "SQRT", "RSQRT"):
+        case("of positive numbers", op, [Run((3, 37), 0.01, 8)])
+    for approximate in (0, 1):
+        case(f"approximate {approximate}", "GELU", [Run((3, 37), -4, 4)], {"approximate": approximate})
+    case("with a slope", "LEAKY_RELU", [Run((2, 30))], {"alpha": 0.125})
+    case("with slopes of channels", "PRELU", [Run((1, 4, 5, 3)), f32(1, 1, 3)])
+    case("of three", "ADD_N", [x, Run((2, 3, 4)), Run((2, 3, 4))])
+    for op in ("LESS", "GREATER", "GREATER_EQUAL", "LESS_EQUAL", "EQUAL", "NOT_EQUAL"):
+        case("of floats", op, [Run(np.float32([1, 2, 3, 2])), Run(np.float32([2, 2, 2, 2]))])
+        case("of integers", op, [Run(i32(1, 2, 3, -2)), i32(2)])
+    flags = np.array([True, False, True, False]), np.array([True, True, False, False])
+    for op in ("LOGICAL_AND", "LOGICAL_OR"):
+        case("of all pairs", op, [flags[0], Run(flags[1])])
+    case("of both", "LOGICAL_NOT", [Run(flags[0])])
+    case("on the first axis", "SELECT", [Run(np.array([True, False])), Run((2, 3)), Run((2, 3))])
+    case("of all elements", "SELECT", [Run(np.array([[True, False]] * 3)), Run((3, 2)), f32(3, 2)])
+    case("with broadcasting", "SELECT_V2", [Run(np.array([True, False])), Run((3, 1)), f32(2)])
+    for op in ("FLOOR_DIV", "FLOOR_MOD"):
+        case("of integers", op, [Run(i32(7, -7, 7, -7, 8)), i32(2, 2, -2, -2, -4)])
+        case("of floats", op, [Run(np.float32([7, -7, 7, -7.5])), np.float32([2, 2, -2, -2])])
+
+
+def add_products():
+    for h, w in ((1, 1), (3, 3), (2, 5)):
+        for padding in (0, 1):
+            for stride in (1, 2):
+                o = {"padding": padding, "stride_h": stride, "stride_w": 3 - stride, "act": 1}
+                case(f"{h}x{w} padding {padding} stride {stride}", "CONV_2D", [Run((2, 7, 6, 3)), f32(4, h, w, 3), f32(4)], o)
+                case(f"{h}x{w} padding {padding} stride {stride}", "DEPTHWISE_CONV_2D",
+                     [Run((2, 7, 6, 3)), f32(1, h, w, 3), f32(3)],
+                     {**o, "stride_w": stride, "multiplier": 1, "act": 3})
+    case("without a bias", "CONV_2D", [Run((1, 4, 4, 2)), f32(3, 3, 3, 2), None], {**STRIDE, **SAME})
+    case("dilated", "CONV_2D", [Run((1, 9, 9, 2)), f32(3, 3, 3, 2), f32(3)],
+         {**STRIDE, **SAME, "dilation_h": 2, "dilation_w": 3})
+    case("in groups", "CONV_2D", [Run((1, 5, 5, 6)), f32(4, 3, 3, 3), f32(4)], {**STRIDE, **SAME})
+    case("clipped", "CONV_2D", [Run((1, 5, 5, 6), -9, 9), f32(8, 3, 3, 6), f32(8)], {**STRIDE, **SAME, "act": 3})
+    case("with any batch", "CONV_2D", [Run((3, 5, 5, 2)), f32(4, 3, 3, 2), f32(4)], {**STRIDE, **SAME},
+         signature=[-1, 5, 5, 2])
+    case("multiplier 3", "DEPTHWISE_CONV_2D", [Run((1, 5, 5, 2)), f32(1, 3, 3, 6), f32(6)],
+         {**STRIDE, **SAME, "multiplier": 3})
+    case("dilated", "DEPTHWISE_CONV_2D", [Run((1, 9, 9, 2)), f32(1, 3, 3, 2), f32(2)],
+         {**STRIDE, **VALID, "multiplier": 1, "dilation_h": 2, "dilation_w": 2})
+    for out, stride, padding in (((1, 8, 8, 3), 2, 0), ((1, 9, 9, 3), 2, 1), ((1, 7, 8, 3), 2, 0), ((1, 4, 4, 3), 1, 0),
+                                 ((1, 10, 10, 3), 2, 1)):
+        case(f"to {out[1]}x{out[2]} stride {stride} padding {padding}", "TRANSPOSE_CONV",
+             [i32(*out), f32(3, 3, 3, 2), Run((1, 4, 4, 2)), f32(3)],
+             {"padding": padding, "stride_h": stride, "stride_w": stride, "act": 1})
+    case("to a shape of the run", "TRANSPOSE_CONV", [Run(i32(1, 8, 8, 3)), f32(3, 3, 3, 2), Run((1, 4, 4, 2))],
+         {"padding": 0, "stride_h": 2, "stride_w": 2})
+    case("of a matrix", "FULLY_CONNECTED", [Run((3, 5)), f32(4, 5), f32(4)], {"act": 1})
+    case("of an image", "FULLY_CONNECTED", [Run((2, 3, 5)), f32(4, 15), f32(4)])
+    case("that keeps dimensions", "FULLY_CONNECTED", [Run((2, 3, 5)), f32(4, 5), None], {"keep_num_dims": 1, "act": 3})
+    case("of two inputs", "FULLY_CONNECTED", [Run((3, 5)), Run((4, 5)), None])
+    for adj_x in (0, 1):
+        for adj_y in (0, 1):
+            x, y = Run((2, 5, 3) if adj_x else (2, 3, 5)), Run((2, 4, 5) if adj_y else (2, 5, 4))
+            case(f"adjoint {adj_x} {adj_y}", "BATCH_MATMUL", [x, y], {"adj_x": adj_x, "adj_y": adj_y})
+    for op in ("AVERAGE_POOL_2D", "MAX_POOL_2D"):
+        for padding in (0, 1):
+            for stride in (1, 2):
+                case(f"padding {padding} stride {stride}", op, [Run((2, 7, 6, 3))],
+                     {"padding": padding, "stride_h": stride, "stride_w": stride, "filter_h": 3, "filter_w": 2})
+        case("of all", op, [Run((1, 5, 5, 4))], {**VALID, **STRIDE, "filter_h": 5, "filter_w": 5, "act": 1})
+
+
+def add_sums():
+    for op in ("MEAN", "SUM", "REDUCE_MAX", "REDUCE_MIN", "REDUCE_PROD"):
+        for keep in (0, 1):
+            case(f"of an image keep {keep}", op, [Run((2, 3, 4, 5), 0.5, 1.5), i32(1, 2)], {"keep_dims": keep})
+        case("of the last axis", op, [Run((2, 3, 4), 0.5, 1.5), np.int32(-1)])
+    case("beta 1", "SOFTMAX", [Run((2, 3, 7), -9, 9)], {"beta": 1.0})
+    case("beta 2", "SOFTMAX", [Run((2, 7), -9, 9)], {"beta": 2.0})
+    case("of a matrix", "LOG_SOFTMAX", [Run((2, 7), -9, 9)])
+    case("of vectors", "L2_NORMALIZATION", [Run((2, 3, 7))], {"act": 0})
+    case("of an image", "LOCAL_RESPONSE_NORMALIZATION", [Run((1, 3, 3, 8))],
+         {"radius": 2, "bias": 1.0, "alpha": 0.25, "beta": 0.75})
+    for op in ("ARG_MAX", "ARG_MIN"):
+        case("of the last axis", op, [Run((3, 9)), np.int32(-1)], {"type": 2}, out="i4")
+        case("in 64 bits", op, [Run((3, 9)), np.int32(0)], {"type": 4}, out="i8")
+
+
+def add_moves():
+    x = Run((2, 3, 4, 5))
+    case("by a constant", "RESHAPE", [x, i32(6, -1)])
+    case("by its option", "RESHAPE", [x], {"new_shape": [4, 30]})
+    case("of listed axes", "SQUEEZE", [Run((1, 3, 1, 5))], {"dims": [0, -2]})
+    case("of all axes", "SQUEEZE", [Run((1, 3, 1, 5))])
+    for axis in (0, 2, -1):
+        case(f"at {axis}", "EXPAND_DIMS", [Run((2, 3)), np.int32(axis)])
+    case("of four axes", "TRANSPOSE", [x, i32(3, 0, 2, 1)])
+    case("of two axes", "TRANSPOSE", [Run((3, 4)), i32(1, 0)])
+    case("of an image", "PAD", [x, np.int32([[0, 0], [1, 2], [3, 0], [0, 1]])])
+    case("in 64 bits", "PAD", [Run((2, 3)), np.int64([[0, 1], [2, 0]])])
+    case("of a run", "PAD", [Run((2, 3)), Run(np.int32([[0, 1], [2, 0]]))])
+    case("with a number", "PADV2", [Run((2, 3)), np.int32([[0, 1], [2, 0]]), np.float32(7.5)])
+    for mode in (0, 1):
+        case(f"mode {mode}", "MIRROR_PAD", [Run((3, 4)), np.int32([[1, 2], [2, 0]])], {"mode": mode})
+    case("on a full pad", "MIRROR_PAD", [Run((3, 4)), np.int32([[3, 3], [0, 4]])], {"mode": 1})
+    for axis in (0, -1):
+        case(f"on axis {axis}", "CONCATENATION", [Run((2, 3)), f32(2, 3), Run((2, 3))], {"axis": axis})
+    case("with an activation", "CONCATENATION", [Run((2, 3)), Run((2, 3))], {"axis": 1, "act": 1})
+    case("of channels", "SPLIT", [np.int32(3), Run((1, 2, 2, 6))], {"num": 3})
+    case("of the first axis", "SPLIT", [np.int32(-2), Run((4, 3))], {"num": 2})
+    case("of three lengths", "SPLIT_V", [Run((2, 9)), i32(2, 3, 4), np.int32(1)], {"num": 3})
+    case("with an open length", "SPLIT_V", [Run((9, 2)), i32(2, -1, 4), np.int32(0)], {"num": 3})
+    case("of an image", "SLICE", [x, i32(0, 1, 0, 2), i32(-1, 2, 3, -1)])
+    case("of a run", "SLICE", [Run((4, 5)), Run(i32(1, 2)), Run(i32(-1, 2))])
+    for why, begin, end, step, masks in (
+            ("plain", (0, 1, 1), (2, 3, 4), (1, 1, 2), {}),
+            ("backwards", (-1, 2, 3), (-3, -4, 0), (-1, -1, -2), {}),
+            ("with masks", (1, 1, 1), (1, 2, 3), (1, 1, 1), {"begin_mask": 5, "end_mask": 3}),
+            ("backwards with masks", (0, 0, 0), (0, 0, 0), (-1, -2, -1), {"begin_mask": 7, "end_mask": 7}),
+            ("that drops axes", (1, -1, 0), (2, 0, 9), (1, 1, 1), {"shrink_axis_mask": 3}),
+            ("with an ellipsis", (0, 1), (0, 3), (1, 1), {"ellipsis_mask": 1}),
+            ("with new axes", (0, 0, 1, 0), (0, 2, 2, 0), (1, 1, 1, 1), {"new_axis_mask": 9}),
+            ("with all masks", (0, 0, 0, 1), (0, 0, 0, 0), (1, 1, 1, 1),
+             {"new_axis_mask": 1, "ellipsis_mask": 2, "shrink_axis_mask": 8, "begin_mask": 4, "end_mask": 4}),
+            ("past the end", (0, -9, 0), (99, 99, 3), (1, 1, 1), {}),
+            ("with offsets", (1, 0, 1), (1, 3, 2), (1, 1, 1), {"offset": 1})):
+        case(why, "STRIDED_SLICE", [Run((3, 3, 4)), i32(*begin), i32(*end), i32(*step)], masks)
+    for axis in (0, 1, -1):
+        case(f"on axis {axis}", "PACK", [Run((2, 3)), Run((2, 3)), f32(2, 3)], {"count": 3, "axis": axis})
+        case(f"on axis {axis}", "UNPACK", [Run((3, 2, 3))], {"num": 2 if axis == 1 else 3, "axis": axis})
+    case("on the first axis", "GATHER", [Run((4, 3)), i32(2, 0, 2)], {"axis": 0})
+    case("on the last axis", "GATHER", [Run((4, 3)), Run(np.int32([[2, 0], [1, 1]]))], {"axis": -1})
+    case("by a number", "GATHER", [Run((4, 3)), np.int64(2)], {"axis": 0})
+    case("in batches", "GATHER", [Run((2, 4, 3)), Run(np.int32([[2, 0], [1, 1]]))], {"axis": 1, "batch_dims": 1})
+    case("of rows", "GATHER_ND", [Run((4, 3)), np.int32([[2, 0], [1, 1]])])
+    case("of a matrix", "TILE", [Run((2, 3)), i32(2, 3)])
+    case("in 32 bits", "SHAPE", [x], {"type": 2})
+    case("of a row", "BROADCAST_TO", [Run((1, 3)), i32(2, 4, 3)])
+    for op in ("RESIZE_BILINEAR", "RESIZE_NEAREST_NEIGHBOR"):
+        for mode in ({}, {"align_corners": 1}, {"half_pixel": 1}):
+            for size in ((6, 8), (2, 3), (5, 4)):
+                case(f"to {size} {list(mode)}", op, [Run((2, 3, 4, 3)), i32(*size)], mode)
+    case("by two", "SPACE_TO_DEPTH", [Run((1, 4, 6, 3))], {"block": 2})
+    case("by two", "DEPTH_TO_SPACE", [Run((1, 2, 3, 12))], {"block": 2})
+
+
+def add_types():
+    case("to integers", "CAST", [Run((3, 5), -9, 9)], {"from": 0, "to": 2}, out="i4")
+    case("from integers", "CAST", [Run(i32(1, -2, 3))], {"from": 2, "to": 0}, out="f4")
+    case("from halves", "DEQUANTIZE", [f32(3, 5).astype("f2")], out="f4")
+    grid = Grid("int8", 0.25, -3)
+    case("to int8", "QUANTIZE", [Run((4, 50), -40, 40)], out=grid)
+    case("to uint8", "QUANTIZE", [Run((4, 50), -40, 40)], out=Grid("uint8", 0.25, 120))
+    case("to int16", "QUANTIZE", [Run((4, 50), -40, 40)], out=Grid("int16", 0.125, 0))
+    case("to another scale", "QUANTIZE", [Quant(integers("int8", 4, 50), 0.5, 3)], out=grid)
+    case("from sums", "QUANTIZE", [Quant(integers("int32", 4, 50, low=-99999, high=99999), 2.0 ** -11)], out=grid)
+    case("to sums", "QUANTIZE", [Quant(integers("int16", 4, 50), 0.5)], out=Grid("int32", 2.0 ** -8))
+    case("of sums", "DEQUANTIZE", [Quant(integers("int32", 4, 50, low=-99999, high=99999), 0.5)], out="f4")
+    case("of int8", "DEQUANTIZE", [Quant(integers("int8", 4, 50), 0.25, 3)], out="f4")
+    case("of a scale for each row", "DEQUANTIZE",
+         [Quant(integers("int8", 4, 50), [0.25, 0.5, 2, 1], [0, 0, 0, 0], run=False)], out="f4")
+
+
+def add_quantized():
+    for dtype, zero in (("int8", -5), ("uint8", 121)):
+        def x(*shape, scale=0.25, dtype=dtype, zero=zero):
+            return Quant(integers(dtype, *shape), scale, zero)
+
+        out = Grid(dtype, 8.0, zero)
+        fine = Grid(dtype, 0.25, zero)
+        o = {**STRIDE, **SAME, "act": 1}
+        weights = {"int8": lambda *shape, count=1, axis=0: Quant(
+            integers("int8", *shape, low=-127), [2.0 ** -(i % 4) for i in range(count)], [0] * count, axis, run=False),
+                   "uint8": lambda *shape, count=1, axis=0: Quant(integers("uint8", *shape), 0.5, 117, run=False)}[dtype]
+
+        def bias(w, count):
+            scale = 0.25 * np.broadcast_to(w.scale, [count])
+            return Quant(integers("int32", count, low=-9999, high=9999), scale, np.zeros(count, int), run=False)
+
+        w = weights(6, 3, 3, 4, count=6)
+        case(f"{dtype}", "CONV_2D", [x(2, 7, 6, 4), w, bias(w, 6)], o, out)
+        case(f"{dtype} clipped", "CONV_2D", [x(2, 7, 6, 4), w, bias(w, 6)], {**o, "act": 3}, Grid(dtype, 0.03125, zero))
+        w = weights(6, 1, 1, 4, count=6)
+        case(f"{dtype} 1x1", "CONV_2D", [x(1, 7, 6, 4), w, bias(w, 6)], {**STRIDE, **VALID}, out)
+        w = weights(1, 3, 3, 4, count=4, axis=3)
+        case(f"{dtype}", "DEPTHWISE_CONV_2D", [x(2, 7, 6, 4), w, bias(w, 4)],
+             {"padding": 0, "stride_h": 2, "stride_w": 2, "multiplier": 1}, out)
+        w = weights(1, 3, 3, 8, count=8, axis=3)
+        case(f"{dtype} multiplier 2", "DEPTHWISE_CONV_2D", [x(1, 7, 6, 4), w, bias(w, 8)],
+             {**STRIDE, **VALID, "multiplier": 2, "act": 1}, out)
+        w = weights(5, 24, count=5)
+        case(f"{dtype}", "FULLY_CONNECTED", [x(3, 24), w, bias(w, 5)], {"act": 0}, out)
+        case(f"{dtype} of an image", "FULLY_CONNECTED", [x(3, 2, 12), w, None], {"act": 1}, out)
+        for op in ("ADD", "SUB"):
+            case(f"{dtype}", op, [x(2, 5, 5, 3), x(2, 5, 5, 3, scale=0.5)], {"act": 0}, Grid(dtype, 0.5, zero))
+            case(f"{dtype} relu", op, [x(2, 5, 5, 3), x(1, 1, 1, 3, scale=0.5)], {"act": 1}, Grid(dtype, 0.5, zero))
+        case(f"{dtype}", "MUL", [x(2, 5, 5, 3), x(2, 5, 5, 3, scale=0.5)], {"act": 0}, Grid(dtype, 16.0, zero))
+        for op in ("MAXIMUM", "MINIMUM"):
+            case(f"{dtype}", op, [x(2, 30), x(2, 30)], None, fine)
+        pool = {**SAME, "stride_h": 2, "stride_w": 2, "filter_h": 3, "filter_w": 3}
+        case(f"{dtype}", "MAX_POOL_2D", [x(1, 7, 6, 4)], pool, fine)
+        case(f"{dtype} relu", "MAX_POOL_2D", [x(1, 7, 6, 4)], {**pool, "act": 1}, fine)
+        case(f"{dtype}", "AVERAGE_POOL_2D", [x(1, 8, 8, 4)],
+             {**VALID, "stride_h": 2, "stride_w": 2, "filter_h": 2, "filter_w": 2}, fine)
+        case(f"{dtype}", "MEAN", [x(1, 4, 4, 8), i32(1, 2)], {"keep_dims": 0}, fine)
+        probability = Grid(dtype, 1 / 256, -128 if dtype == "int8" else 0)
+        case(f"{dtype}", "SOFTMAX", [x(3, 9)], {"beta": 1.0}, probability)
+        case(f"{dtype}", "LOGISTIC", [x(3, 90, scale=0.0625)], None, probability)
+        case(f"{dtype}", "TANH", [x(3, 90, scale=0.0625)], None, Grid(dtype, 1 / 128, 0 if dtype == "int8" else 128))
+        case(f"{dtype}", "HARD_SWISH", [x(3, 90, scale=0.0625)], None, Grid(dtype, 0.0625, zero))
+        case(f"{dtype}", "LEAKY_RELU", [x(3, 90)], {"alpha": 0.25}, fine)
+        for op, ins, options in (
+                ("RESHAPE", [x(2, 6), i32(3, 4)], None), ("TRANSPOSE", [x(2, 3, 4), i32(2, 0, 1)], None),
+                ("PAD", [x(2, 3), np.int32([[1, 0], [2, 1]])], None),
+                ("CONCATENATION", [x(2, 3), x(2, 3), x(2, 3)], {"axis": 1}),
+                ("STRIDED_SLICE", [x(4, 6), i32(0, 5), i32(4, 0), i32(2, -1)], {}),
+                ("GATHER", [x(4, 3), i32(2, 0)], {"axis": 0}), ("PACK", [x(2, 3), x(2, 3)], {"count": 2, "axis": 0}),
+                ("SPACE_TO_DEPTH", [x(1, 4, 4, 2)], {"block": 2}),
+                ("RESIZE_NEAREST_NEIGHBOR", [x(1, 3, 3, 2), i32(6, 6)], {"half_pixel": 1})):
+            case(f"{dtype}", op, ins, options, fine)
+        case(f"{dtype} of two scales", "CONCATENATION", [x(2, 3), x(2, 3, scale=0.5)], {"axis": 1},
+             Grid(dtype, 0.5, zero))
+        case(f"{dtype} in two", "SPLIT", [np.int32(1), x(2, 6)], {"num": 2}, fine)
+    case("int16", "ADD", [Quant(integers("int16", 2, 30), 0.25), Quant(integers("int16", 2, 30), 0.5)], {"act": 0},
+         Grid("int16", 0.5))
+
+
+def main():
+    for add in (add_elementwise, add_products, add_sums, add_moves, add_types, add_quantized):
+        add()
+    folder = pathlib.Path(sys.argv[1]).resolve()
+    word = sys.argv[3] if sys.argv[2:3] == ["-k"] else ""
+    chosen = [name for name in CASES if word in name]
+    failed = 0
+    with tempfile.TemporaryDirectory() as work:
+        lines = []
+        for name in chosen:
+            model, inputs, outputs, rtol, atol = CASES[name]
+            data = pathlib.Path(work, name, "test_data_set_0")
+            data.mkdir(parents=True)
+            (data.parent / "model.tflite").write_bytes(model)
+            for kind, arrays in (("input", inputs), ("output", outputs)):
+                for i, array in enumerate(arrays):
+                    np.save(data / f"{kind}_{i}.npy", array)
+            lines.append(f"{data.parent}/model.tflite\trtol={rtol}\tatol={atol}\n")
+        listed = pathlib.Path(work, "cases.txt")
+        listed.write_text("".join(lines))
+        for how in (["--target", "ref", "--rules=none"], ["--target", "cpu"], ["--target", "cpu", "--through=onnx"]):
+            done = subprocess.run([folder / "lightnet", "verify", *how, "--summary", "--list", listed],
+                                  capture_output=True, text=True, check=False, timeout=600)
+            results = [line for line in done.stdout.splitlines() if line.startswith(("pass", "WRONG", "FAILED", "CRASH"))]
+            bad = [line.replace(work, "") for line in results if not line.startswith("pass")]
+            print(" ".join(how), f"{len(results) - len(bad)} of {len(chosen)}", *bad, sep="\n  ")
+            failed += len(bad) + (len(results) != len(chosen))
+            if len(results) != len(chosen):
+                print(done.stdout[-1000:], done.stderr[-2000:])
+    sys.exit(failed != 0)
+
+
+if __name__ == "__main__":
+    main()

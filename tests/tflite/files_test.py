@@ -1,0 +1,220 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""TensorFlow Lite files with the command: what is said of them, written from them, and refused.
+
+Usage: files_test.py FOLDER-OF-THE-COMMANDS
+"""
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+import numpy as np
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE))
+import make_seeds
+import tflite_file as tf
+
+ROOT = HERE.parent.parent
+LIGHTNET = str(pathlib.Path(sys.argv[1]).resolve() / "lightnet")
+
+
+def run(*args, code=0, err="", out=""):
+    done = subprocess.run([LIGHTNET, *map(str, args)], capture_output=True, text=True, errors="replace",
+                          stdin=subprocess.DEVNULL, timeout=120, check=False)
+    said = "%s\n%s%s" % (" ".join(map(str, args)), done.stdout, done.stderr)
+    assert done.returncode == code, "exit %d, not %d: %s" % (done.returncode, code, said)
+    for word in [err] if isinstance(err, str) else err:
+        assert word in done.stderr, "no %r on standard error: %s" % (word, said)
+    for word in [out] if isinstance(out, str) else out:
+        assert word in done.stdout, "no %r on standard output: %s" % (word, said)
+    return done
+
+
+def write(name, data):
+    pathlib.Path(name).write_bytes(data)
+    return name
+
+
+def relu(**more):
+    t = [tf.tensor("x", "float32", (2,), **more), tf.tensor("y", "float32", (2,))]
+    return t, [("RELU", ["x"], ["y"], None)], ["x"], ["y"]
+
+
+# ---- What is said ----
+
+def test_metadata_signatures_and_packed_files_are_shown():
+    write("m.tflite", make_seeds.described())
+    run("inspect", "m.tflite", out=["format     tflite", "input      x FLOAT32[2]", "what it does", "name: namer", "version: v1",
+                                    "signature serve: in=x -> out=y", "files: labels.txt"])
+
+
+def test_content_says_the_format_whatever_the_name():
+    write("model.bin", make_seeds.half())
+    run("inspect", "model.bin", out="format     tflite")
+    write("text.tflite", b"no model at all")
+    run("inspect", "text.tflite", code=1, err=["text.tflite: byte 4", "TFL3"])
+
+
+def test_other_forms_compute_the_same():
+    for name, make in make_seeds.SEEDS.items():
+        source = write(f"{name}.tflite", make())
+        shape = ["-s", "x=4x3"] if name == "half" else []
+        want = run("run", source, "--zero", "-o", "want", *shape) and outputs("want")
+        for form in ("onnx", "json", "net"):
+            run("convert", source, "-o", f"{name}.{form}")
+            run("run", f"{name}.{form}", "--zero", "-o", form, *shape)
+            got = outputs(form)
+            assert want.keys() == got.keys() and all(np.array_equal(want[k], got[k]) for k in want), (name, form)
+
+
+def outputs(folder):
+    found = {p.name: np.load(p) for p in pathlib.Path(folder).glob("*.npy")}
+    assert found
+    for name in found:
+        os.remove(pathlib.Path(folder, name))
+    return found
+
+
+def test_inner_transposes_go():
+    """A stack of convolutions on channels last keeps its input and output as they are in the file."""
+    t, ops = [tf.tensor("x0", "float32", (1, 16, 16, 8))], []
+    for i in range(4):
+        kind = "DEPTHWISE_CONV_2D" if i % 2 else "CONV_2D"
+        w = np.ones((1, 3, 3, 8) if i % 2 else (8, 1, 1, 8), "f4")
+        t += [tf.constant(f"w{i}", w * (i + 1)), tf.constant(f"b{i}", np.ones(8, "f4")),
+              tf.tensor(f"x{i + 1}", "float32", (1, 16, 16, 8))]
+        ops.append((kind, [f"x{i}", f"w{i}", f"b{i}"], [f"x{i + 1}"],
+                    {"padding": 0, "stride_h": 1, "stride_w": 1, "act": 3, **({"multiplier": 1} if i % 2 else {})}))
+    t.append(tf.tensor("y", "float32", (1, 16, 16, 8)))
+    ops.append(("ADD", ["x2", "x4"], ["y"], {"act": 0}))
+    write("stack.tflite", tf.model(t, ops, ["x0"], ["y"]))
+    text = run("opt", "stack.tflite", "-o", "-").stdout
+    of_images = [line for line in text.splitlines() if "transpose" in line and not re.search(r"src=w\d", line)]
+    assert "conv2d_nhwc" in text and not of_images, of_images
+
+
+def test_a_batch_may_be_open():
+    write("m.tflite", make_seeds.half())
+    np.save("x.npy", np.float32([[1, 2, 3], [4, 5, 6], [-1, -2, -3], [0, 0, 0]]))
+    run("run", "m.tflite", "-i", "x.npy", "-s", "x=4x3", "-o", "out")
+    w = make_seeds.ramp("f2", 2, 3).astype("f4")
+    assert np.array_equal(outputs("out")["y.npy"], np.maximum(np.load("x.npy") @ w.T, 0))
+
+
+def test_tensors_may_share_names_and_have_strange_ones():
+    t = [tf.tensor("a", "float32", (2,)), tf.tensor("a", "float32", (2,)), tf.tensor("", "float32", (2,)),
+         tf.tensor("b\x01\x7f", "float32", (2,))]
+    ops = [("RELU", [0], [1], None), ("NEG", [1], [2], None), ("ABS", [2], [3], None)]
+    write("m.tflite", tf.model(t, ops, [0], [3]))
+    np.save("x.npy", np.float32([-3, 4]))
+    run("run", "m.tflite", "-i", "x.npy", "-o", "out")
+    assert np.array_equal(list(outputs("out").values())[0], np.float32([0, 4]))
+
+
+# ---- What is refused ----
+
+def test_all_that_is_not_read_is_named_at_once():
+    t = [tf.tensor(n, "float32", (2,)) for n in "abcde"]
+    ops = [("CUSTOM Mine", ["a"], ["b"], None), (10, ["b"], ["c"], None), ("RELU", ["c"], ["d"], None),
+           ("ADD", ["d", "a"], ["e"], {"act": 5})]
+    write("m.tflite", tf.model(t, ops, ["a"], ["e"]))
+    for command in (["run", "--zero"], ["inspect"]):
+        done = run(*command, "m.tflite", code=1)
+        for words in ("CUSTOM Mine", "HASHTABLE_LOOKUP", "operator 1", "fused activation 5", "operator 3"):
+            assert words in done.stderr + done.stdout, (words, done.stderr, done.stdout)
+
+
+def test_faults_are_named_with_place_and_value():
+    f = "float32"
+    x, y = tf.tensor("x", f, (2,)), tf.tensor("y", f, (2,))
+    small = tf.constant("k", np.float32([1, 2]))
+    small["shape"] = [3]
+    scaled = tf.tensor("q", "int8", (2,), scale=[0.5, 0.25, 1], zero=[0, 0, 0])
+    far = tf.tensor("q", "int8", (2,), scale=[0.5], zero=[200])
+    for why, data, words in (
+            ("a string", tf.model([tf.tensor("s", "string", (2,)), y], [("RELU", ["s"], ["y"], None)], ["s"], ["y"]),
+             "input 's' has elements of type STRING"),
+            ("a tensor of no list", tf.model([x, y], [("RELU", [7], ["y"], None)], ["x"], ["y"]),
+             "operator 0 (RELU 'y'): input 0 is tensor 7 of 2"),
+            ("nobody makes it", tf.model([x, tf.tensor("z", f, (2,)), y], [("RELU", ["z"], ["y"], None)], ["x"], ["y"]),
+             "it reads 'z', which no operator before it makes"),
+            ("made twice", tf.model([x, y], [("RELU", ["x"], ["y"], None), ("NEG", ["x"], ["y"], None)], ["x"], ["y"]),
+             "operator 1 (NEG 'y'): output 'y' is there before it"),
+            ("a missing input", tf.model([x, y], [("ADD", ["x"], ["y"], None)], ["x"], ["y"]), "its input 1 is missing"),
+            ("an output of nobody", tf.model([x, y], [], ["x"], ["y"]), "output 'y' is made by no operator"),
+            ("a short constant", tf.model([x, small, y], [("ADD", ["x", "k"], ["y"], None)], ["x"], ["y"]),
+             "the constant 'k' has 8 bytes"),
+            ("too many scales", tf.model([scaled, y], [("DEQUANTIZE", ["q"], ["y"], None)], ["q"], ["y"]),
+             "'q' has 3 scales for axis 0 of rank 1"),
+            ("a zero point", tf.model([far, y], [("DEQUANTIZE", ["q"], ["y"], None)], ["q"], ["y"]), "zero point 200"),
+            ("a variable", tf.model([x, tf.tensor("v", f, (2,), variable=True), y], [("ADD", ["x", "v"], ["y"], None)],
+                                    ["x"], ["y"]), "it reads the variable 'v'"),
+            ("an input twice", tf.model([x, y], [("RELU", ["x"], ["y"], None)], ["x", "x"], ["y"]),
+             "'x' is an input twice"),
+            ("a dimension", tf.model([tf.tensor("x", f, (-5,)), y], [("RELU", ["x"], ["y"], None)], ["x"], ["y"]),
+             "dimension 0 of tensor 'x' is -5"),
+            ("an axis", tf.model([x, tf.constant("a", np.int32(3)), y], [("ARG_MAX", ["x", "a"], ["y"], None)], ["x"],
+                                 ["y"]), "axis 3 is outside of rank 1"),
+            ("a rank", tf.model([x, y], [("MAX_POOL_2D", ["x"], ["y"], {"stride_h": 1, "stride_w": 1})], ["x"], ["y"]),
+             "'x' has rank 1 in place of 4"),
+            ("the schema", tf.file_of({0: tf.Number("I", 2)}), "the schema has version 2 in place of 3"),
+            ("no subgraph", tf.file_of({0: tf.Number("I", 3)}), "the file has no subgraph"),
+            ("an end", tf.model(*relu())[:40], "byte")):
+        done = run("run", "--zero", write("m.tflite", data), code=1)
+        assert words in done.stderr and "m.tflite" in done.stderr, (why, done.stderr)
+
+
+def test_one_table_of_many_operators_takes_bounded_time():
+    """A list of operators that are all the same one, which has a long list of inputs."""
+    t = [tf.tensor("x", "float32", (1,)), tf.tensor("y", "float32", (1,))]
+    data = bytearray(tf.model(t, [("CONCATENATION", ["x"] * 20000, ["y"], {"axis": 0})] * 1, ["x"], ["y"]))
+    w = tf.Writer()
+    w.out = data
+    w.pad(4)
+    graph = tf.Table(bytes(data), tf.Table(bytes(data), int.from_bytes(data[:4], "little")).children(2)[0].at)
+    op, at = graph.children(3)[0].at, len(data)
+    count = 20000
+    data += count.to_bytes(4, "little")
+    for i in range(count):  # offsets are unsigned and forward, so each wraps around to the one operator
+        data += ((op - len(data)) % (1 << 32)).to_bytes(4, "little")
+    field = graph.field(3)
+    data[field:field + 4] = (at - field).to_bytes(4, "little")
+    run("inspect", write("many.tflite", bytes(data)), code=1)
+
+
+# ---- The page ----
+
+def test_the_page_lists_the_operators_that_are_read():
+    rows = dict(re.findall(r"^B\(\d+, (\w+), \w+, \"(\w+)\"\)$", (ROOT / "src/serial/tflite/builtins.inc").read_text(), re.M))
+    page = (ROOT / "docs/tflite.md").read_text()
+    table = dict(re.findall(r"^\| `(\w+)` \| `(\w+)` \|", page, re.M))
+    assert rows == table, (set(rows.items()) ^ set(table.items()))
+
+
+def test_numbers_of_the_schema_are_those_of_the_tests():
+    text = (ROOT / "src/serial/tflite/builtins.inc").read_text()
+    codes = {name: int(code) for code, name in re.findall(r"^[BU]\((\d+), (\w+)", text, re.M)}
+    assert all(codes[name] == code for name, code in tf.CODES.items() if name != "CUSTOM")
+
+
+def test_seeds_are_what_is_made():
+    for name, make in make_seeds.SEEDS.items():
+        assert (ROOT / "tests/fuzz/tflite" / name).read_bytes() == make(), name
+
+
+def main():
+    tests = [value for name, value in globals().items() if name.startswith("test_")]
+    for test in tests:
+        with tempfile.TemporaryDirectory() as folder:
+            os.chdir(folder)
+            test()
+            os.chdir("/")
+    print(len(tests), "tests")
+
+
+if __name__ == "__main__":
+    main()

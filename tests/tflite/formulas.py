@@ -1,0 +1,268 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What operators of TensorFlow Lite mean, in numpy, on real numbers with channels last: the other side of the tests.
+
+FORMULAS[type](inputs, options) -> output, or a list of outputs. Written from the published meaning of the operators,
+with loops over taps; sums are in float64.
+"""
+import math
+
+import numpy as np
+
+ACTS = [lambda x: x, lambda x: np.maximum(x, 0), lambda x: np.clip(x, -1, 1), lambda x: np.clip(x, 0, 6), np.tanh]
+
+
+def act(x, o):
+    return ACTS[o.get("act", 0)](x)
+
+
+def pads(size, window, stride, dilation, padding):
+    """Outputs, and zeros before the first input: SAME has a window at each multiple of the stride."""
+    reach = (window - 1) * dilation + 1
+    if padding == 1:
+        return (size - reach) // stride + 1, 0
+    count = -(-size // stride)
+    return count, max((count - 1) * stride + reach - size, 0) // 2
+
+
+def windows(x, h, w, o, size, fill):
+    """[N, out rows, out columns, taps, C] of an image, `fill` where a tap is outside."""
+    sh, sw, dh, dw = o["stride_h"], o["stride_w"], o.get("dilation_h", 1), o.get("dilation_w", 1)
+    rows, top = pads(x.shape[1], size[0], sh, dh, o.get("padding", 0))
+    columns, left = pads(x.shape[2], size[1], sw, dw, o.get("padding", 0))
+    out = np.full((x.shape[0], rows, columns, size[0] * size[1], x.shape[3]), fill)
+    for r in range(rows):
+        for c in range(columns):
+            for i in range(size[0]):
+                for j in range(size[1]):
+                    y, z = r * sh - top + i * dh, c * sw - left + j * dw
+                    if 0 <= y < h and 0 <= z < w:
+                        out[:, r, c, i * size[1] + j] = x[:, y, z]
+    return out
+
+
+def conv(ins, o):
+    x, w = ins[0].astype("f8"), ins[1].astype("f8")
+    taps = windows(x, x.shape[1], x.shape[2], o, w.shape[1:3], 0.0)
+    groups = x.shape[3] // w.shape[3]
+    taps = taps.reshape(taps.shape[:4] + (groups, -1))
+    w = w.reshape(groups, w.shape[0] // groups, -1, w.shape[3])
+    y = np.einsum("nrctgi,goti->nrcgo", taps, w)
+    y = y.reshape(y.shape[:3] + (-1,))
+    return act(y + (ins[2] if len(ins) > 2 and ins[2] is not None else 0), o)
+
+
+def depthwise(ins, o):
+    x, w = ins[0].astype("f8"), ins[1].astype("f8")
+    taps = windows(x, x.shape[1], x.shape[2], o, w.shape[1:3], 0.0)
+    w = w.reshape(-1, x.shape[3], w.shape[3] // x.shape[3])
+    y = np.einsum("nrctg,tgm->nrcgm", taps, w)
+    y = y.reshape(y.shape[:3] + (-1,))
+    return act(y + (ins[2] if len(ins) > 2 and ins[2] is not None else 0), o)
+
+
+def transpose_conv(ins, o):
+    shape, w, x = ins[0], ins[1].astype("f8"), ins[2].astype("f8")
+    y = np.zeros(shape, "f8")
+    _, top = pads(shape[1], w.shape[1], o["stride_h"], 1, o.get("padding", 0))
+    _, left = pads(shape[2], w.shape[2], o["stride_w"], 1, o.get("padding", 0))
+    for r, c, i, j in np.ndindex(x.shape[1], x.shape[2], w.shape[1], w.shape[2]):
+        to = r * o["stride_h"] - top + i, c * o["stride_w"] - left + j
+        if 0 <= to[0] < shape[1] and 0 <= to[1] < shape[2]:
+            y[:, to[0], to[1]] += x[:, r, c] @ w[:, i, j].T
+    return act(y + (ins[3] if len(ins) > 3 else 0), o)
+
+
+def pool(ins, o, kind):
+    x = ins[0].astype("f8")
+    taps = windows(x, x.shape[1], x.shape[2], o, (o["filter_h"], o["filter_w"]), np.nan)
+    return act(kind(taps, axis=3), o)
+
+
+def fully_connected(ins, o):
+    x, w = ins[0].astype("f8"), ins[1].astype("f8")
+    y = x.reshape(-1, w.shape[1]) @ w.T + (ins[2] if len(ins) > 2 and ins[2] is not None else 0)
+    if o.get("keep_num_dims"):
+        y = y.reshape(x.shape[:-1] + (w.shape[0],))
+    return act(y, o)
+
+
+def softmax(ins, o):
+    e = np.exp((ins[0] - ins[0].max(axis=-1, keepdims=True)).astype("f8") * o.get("beta", 0))
+    return e / e.sum(axis=-1, keepdims=True)
+
+
+def places(size, count, o):
+    """Where each output is in the input."""
+    i = np.arange(count)
+    if o.get("align_corners") and count > 1:
+        return i * (size - 1) / (count - 1)
+    if o.get("half_pixel"):
+        return (i + 0.5) * size / count - 0.5
+    return i * size / count
+
+
+def bilinear(ins, o):
+    x = ins[0].astype("f8")
+    for axis in (1, 2):
+        at = places(x.shape[axis], int(ins[1][axis - 1]), o)
+        low = np.clip(np.floor(at), 0, x.shape[axis] - 1).astype(int)
+        high = np.clip(np.ceil(at), 0, x.shape[axis] - 1).astype(int)
+        share = (at - np.floor(at)).reshape([-1 if a == axis else 1 for a in range(4)])
+        x = x.take(low, axis) * (1 - share) + x.take(high, axis) * share
+    return x
+
+
+def nearest(ins, o):
+    x = ins[0]
+    for axis in (1, 2):
+        at = places(x.shape[axis], int(ins[1][axis - 1]), o)
+        if o.get("align_corners"):
+            at = np.floor(at + 0.5)
+        elif o.get("half_pixel"):
+            at = np.floor(at + 0.5)  # the pixel that holds the place, half a pixel on
+        x = x.take(np.clip(np.floor(at), 0, x.shape[axis] - 1).astype(int), axis)
+    return x
+
+
+def blocks_to_depth(ins, o):
+    n, h, w, c = ins[0].shape
+    b = o["block"]
+    x = ins[0].reshape(n, h // b, b, w // b, b, c)
+    return x.transpose(0, 1, 3, 2, 4, 5).reshape(n, h // b, w // b, b * b * c)
+
+
+def depth_to_blocks(ins, o):
+    n, h, w, c = ins[0].shape
+    b = o["block"]
+    x = ins[0].reshape(n, h, w, b, b, c // b // b)
+    return x.transpose(0, 1, 3, 2, 4, 5).reshape(n, h * b, w * b, c // b // b)
+
+
+def strided_slice(ins, o):
+    """By numpy's own indexing."""
+    index = []
+    for i, (start, end, step) in enumerate(zip(*(v.tolist() for v in ins[1:4]))):
+        def bit(name):
+            return o.get(name, 0) >> i & 1
+        if bit("ellipsis_mask"):
+            index.append(Ellipsis)
+        elif bit("new_axis_mask"):
+            index.append(None)
+        elif bit("shrink_axis_mask"):
+            index.append(start)
+        else:
+            if o.get("offset"):
+                end += start
+            index.append(slice(None if bit("begin_mask") else start, None if bit("end_mask") else end, step))
+    return ins[0][tuple(index)]
+
+
+def reshape(ins, o):
+    shape = ins[1].tolist() if len(ins) > 1 else o["new_shape"]
+    return ins[0].reshape(shape)
+
+
+def gather(ins, o):
+    axis, batch = o.get("axis", 0), o.get("batch_dims", 0)
+    if batch == 0:
+        return ins[0].take(ins[1], axis)
+    return np.stack([gather([x, i], {"axis": axis - 1, "batch_dims": batch - 1}) for x, i in zip(*ins[:2])])
+
+
+def slice_(ins, _):
+    ends = [None if size < 0 else start + size for start, size in zip(ins[1].tolist(), ins[2].tolist())]
+    return ins[0][tuple(slice(start, end) for start, end in zip(ins[1].tolist(), ends))]
+
+
+def split_v(ins, _):
+    lengths = ins[1].tolist()
+    if -1 in lengths:
+        lengths[lengths.index(-1)] = ins[0].shape[int(ins[2])] - sum(n for n in lengths if n > 0)
+    return np.split(ins[0], np.cumsum(lengths)[:-1], int(ins[2]))
+
+
+def reduce(kind):
+    return lambda ins, o: kind(ins[0].astype("f8"), axis=tuple(np.atleast_1d(ins[1]).tolist()),
+                               keepdims=bool(o.get("keep_dims", 0)))
+
+
+def local_response(ins, o):
+    x, y = ins[0].astype("f8"), np.empty_like(ins[0], "f8")
+    for c in range(x.shape[3]):
+        near = x[..., max(c - o["radius"], 0):c + o["radius"] + 1]
+        y[..., c] = x[..., c] / (o["bias"] + o["alpha"] * (near ** 2).sum(axis=3)) ** o["beta"]
+    return y
+
+
+def batch_matmul(ins, o):
+    x, y = ins[0].astype("f8"), ins[1].astype("f8")
+    return np.matmul(x.swapaxes(-1, -2) if o.get("adj_x") else x, y.swapaxes(-1, -2) if o.get("adj_y") else y)
+
+
+def select(ins, _):
+    condition = ins[0]
+    if condition.ndim == 1 and ins[1].ndim > 1:
+        condition = condition.reshape([-1] + [1] * (ins[1].ndim - 1))
+    return np.where(condition, ins[1], ins[2])
+
+
+def unary(f):
+    return lambda ins, o: f(ins[0])
+
+
+def binary(f):
+    return lambda ins, o: act(f(ins[0], ins[1]), o)
+
+
+def sigmoid(x):
+    return 1 / (1 + np.exp(-x.astype("f8")))
+
+
+FORMULAS = {
+    "ADD": binary(np.add), "SUB": binary(np.subtract), "MUL": binary(np.multiply),
+    "DIV": binary(np.divide), "POW": binary(np.power), "MAXIMUM": binary(np.maximum),
+    "MINIMUM": binary(np.minimum), "SQUARED_DIFFERENCE": binary(lambda x, y: (x - y) ** 2),
+    "FLOOR_DIV": binary(np.floor_divide), "FLOOR_MOD": binary(np.mod), "LESS": binary(np.less),
+    "GREATER": binary(np.greater), "GREATER_EQUAL": binary(np.greater_equal), "LESS_EQUAL": binary(np.less_equal),
+    "EQUAL": binary(np.equal), "NOT_EQUAL": binary(np.not_equal), "LOGICAL_AND": binary(np.logical_and),
+    "LOGICAL_OR": binary(np.logical_or), "LOGICAL_NOT": unary(np.logical_not), "LOGISTIC": unary(sigmoid),
+    "TANH": unary(np.tanh), "RELU": unary(lambda x: np.maximum(x, 0)), "RELU6": unary(lambda x: np.clip(x, 0, 6)),
+    "RELU_N1_TO_1": unary(lambda x: np.clip(x, -1, 1)), "RELU_0_TO_1": unary(lambda x: np.clip(x, 0, 1)),
+    "EXP": unary(np.exp), "LOG": unary(np.log), "SQRT": unary(np.sqrt), "RSQRT": unary(lambda x: 1 / np.sqrt(x)),
+    "NEG": unary(np.negative), "ABS": unary(np.abs), "SQUARE": unary(np.square), "SIN": unary(np.sin),
+    "COS": unary(np.cos), "FLOOR": unary(np.floor), "CEIL": unary(np.ceil), "ROUND": unary(np.round),
+    "SIGN": unary(np.sign), "ELU": unary(lambda x: np.where(x > 0, x, np.expm1(x))),
+    "HARD_SWISH": unary(lambda x: x * np.clip(x + 3, 0, 6) / 6),
+    "LEAKY_RELU": lambda ins, o: np.where(ins[0] > 0, ins[0], ins[0] * o["alpha"]),
+    "GELU": lambda ins, o: np.vectorize(
+        lambda x: x / 2 * (1 + math.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x ** 3)))
+        if o.get("approximate") else x / 2 * (1 + math.erf(x / math.sqrt(2))))(ins[0]),
+    "PRELU": lambda ins, o: np.where(ins[0] > 0, ins[0], ins[0] * ins[1]),
+    "CAST": unary(lambda x: x), "QUANTIZE": unary(lambda x: x), "DEQUANTIZE": unary(lambda x: x),
+    "ADD_N": lambda ins, o: sum(ins[1:], ins[0]), "SELECT": select, "SELECT_V2": lambda ins, o: np.where(*ins),
+    "CONV_2D": conv, "DEPTHWISE_CONV_2D": depthwise, "TRANSPOSE_CONV": transpose_conv,
+    "FULLY_CONNECTED": fully_connected, "BATCH_MATMUL": batch_matmul,
+    "AVERAGE_POOL_2D": lambda ins, o: pool(ins, o, np.nanmean), "MAX_POOL_2D": lambda ins, o: pool(ins, o, np.nanmax),
+    "MEAN": reduce(np.mean), "SUM": reduce(np.sum), "REDUCE_MAX": reduce(np.max), "REDUCE_MIN": reduce(np.min),
+    "REDUCE_PROD": reduce(np.prod), "SOFTMAX": softmax,
+    "LOG_SOFTMAX": lambda ins, o: np.log(softmax(ins, {"beta": 1})),
+    "L2_NORMALIZATION": lambda ins, o: act(
+        ins[0] / np.maximum(np.sqrt((ins[0].astype("f8") ** 2).sum(-1, keepdims=True)), 1e-6), o),
+    "LOCAL_RESPONSE_NORMALIZATION": local_response,
+    "ARG_MAX": lambda ins, o: ins[0].argmax(int(ins[1])), "ARG_MIN": lambda ins, o: ins[0].argmin(int(ins[1])),
+    "RESHAPE": reshape, "SQUEEZE": lambda ins, o: ins[0].squeeze(tuple(o["dims"]) if o.get("dims") else None),
+    "EXPAND_DIMS": lambda ins, o: np.expand_dims(ins[0], int(ins[1])),
+    "TRANSPOSE": lambda ins, o: ins[0].transpose(ins[1].tolist()),
+    "PAD": lambda ins, o: np.pad(ins[0], ins[1].tolist()),
+    "PADV2": lambda ins, o: np.pad(ins[0], ins[1].tolist(), constant_values=ins[2]),
+    "MIRROR_PAD": lambda ins, o: np.pad(ins[0], ins[1].tolist(), "symmetric" if o.get("mode") else "reflect"),
+    "CONCATENATION": lambda ins, o: act(np.concatenate(ins, o.get("axis", 0)), o),
+    "SPLIT": lambda ins, o: np.split(ins[1], o["num"], int(ins[0])), "SPLIT_V": split_v, "SLICE": slice_,
+    "STRIDED_SLICE": strided_slice, "PACK": lambda ins, o: np.stack(ins, o.get("axis", 0)),
+    "UNPACK": lambda ins, o: list(np.moveaxis(ins[0], o.get("axis", 0), 0)), "GATHER": gather,
+    "GATHER_ND": lambda ins, o: ins[0][tuple(np.moveaxis(ins[1], -1, 0))],
+    "TILE": lambda ins, o: np.tile(ins[0], ins[1].tolist()), "SHAPE": lambda ins, o: np.array(ins[0].shape, "i4"),
+    "BROADCAST_TO": lambda ins, o: np.broadcast_to(ins[0], ins[1].tolist()),
+    "RESIZE_BILINEAR": bilinear, "RESIZE_NEAREST_NEIGHBOR": nearest, "SPACE_TO_DEPTH": blocks_to_depth,
+    "DEPTH_TO_SPACE": depth_to_blocks,
+}

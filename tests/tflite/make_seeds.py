@@ -1,0 +1,83 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Writes the seeds of the fuzz target tflite: small models that together have each part of the format.
+
+Usage: make_seeds.py [FOLDER]     default: tests/fuzz/tflite
+"""
+import io
+import pathlib
+import sys
+import zipfile
+
+import numpy as np
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE))
+import tflite_file as tf
+
+
+def ramp(dtype, *shape):
+    return (np.arange(np.prod(shape)) % 5 - 2).astype(dtype).reshape(shape)
+
+
+def conv():
+    t = [tf.tensor("x", "float32", (1, 4, 4, 2)), tf.constant("w", ramp("f4", 2, 3, 3, 2)),
+         tf.constant("b", ramp("f4", 2)), tf.tensor("c", "float32", (1, 4, 4, 2)),
+         tf.tensor("p", "float32", (1, 2, 2, 2)), tf.constant("shape", np.int32([1, 8])),
+         tf.tensor("r", "float32", (1, 8)), tf.tensor("y", "float32", (1, 8))]
+    ops = [("CONV_2D", ["x", "w", "b"], ["c"], {"padding": 0, "stride_h": 1, "stride_w": 1, "act": 3}),
+           ("MAX_POOL_2D", ["c"], ["p"], {"padding": 1, "stride_h": 2, "stride_w": 2, "filter_h": 2, "filter_w": 2}),
+           ("RESHAPE", ["p", "shape"], ["r"], {}), ("SOFTMAX", ["r"], ["y"], {"beta": 1.0})]
+    return tf.model(t, ops, ["x"], ["y"])
+
+
+def quantized():
+    t = [tf.tensor("x", "int8", (1, 3, 3, 2), scale=0.5, zero=1),
+         tf.constant("w", ramp("i1", 1, 2, 2, 2), scale=[0.5, 0.25], zero=[0, 0], axis=3),
+         tf.constant("b", ramp("i4", 2), scale=[0.25, 0.125], zero=[0, 0]),
+         tf.tensor("y", "int8", (1, 2, 2, 2), scale=0.5, zero=-1)]
+    return tf.model(t, [("DEPTHWISE_CONV_2D", ["x", "w", "b"], ["y"],
+                         {"padding": 1, "stride_h": 1, "stride_w": 1, "multiplier": 1})], ["x"], ["y"])
+
+
+def half():
+    t = [tf.tensor("x", "float32", (1, 3), signature=(-1, 3)), tf.constant("w16", ramp("f2", 2, 3)),
+         tf.tensor("w", "float32", (2, 3)), tf.tensor("y", "float32", (1, 2), signature=(-1, 2))]
+    return tf.model(t, [("DEQUANTIZE", ["w16"], ["w"], None), ("FULLY_CONNECTED", ["x", "w", None], ["y"], {"act": 1})],
+                    ["x"], ["y"])
+
+
+def moves():
+    t = [tf.tensor("x", "float32", (2, 3)), tf.constant("from", np.int32([0, 2])), tf.constant("to", np.int32([2, 0])),
+         tf.constant("by", np.int32([1, -1])), tf.tensor("s", "float32", (2, 2)), tf.constant("axis", np.int32(0)),
+         tf.tensor("a", "float32", (1, 2)), tf.tensor("b", "float32", (1, 2)), tf.tensor("p", "float32", (2, 1, 2)),
+         tf.tensor("n", "int32", (3,))]
+    ops = [("STRIDED_SLICE", ["x", "from", "to", "by"], ["s"], {"begin_mask": 1, "end_mask": 1}),
+           ("SPLIT", ["axis", "s"], ["a", "b"], {"num": 2}), ("PACK", ["a", "b"], ["p"], {"count": 2, "axis": 0}),
+           ("SHAPE", ["p"], ["n"], {"type": 2})]
+    return tf.model(t, ops, ["x"], ["p", "n"])
+
+
+def described():
+    """Metadata, a signature, and a list of labels past the end."""
+    told = tf.Writer()
+    told.out += bytes(4) + b"M001"
+    told.put(0, "I", told.table({0: "namer", 1: "what it does", 2: "v1", 4: "a test"}))
+    t = [tf.tensor("x", "float32", (2,)), tf.tensor("y", "float32", (2,))]
+    signature = {0: [{0: "in", 1: tf.Number("I", 0)}], 1: [{0: "out", 1: tf.Number("I", 1)}], 2: "serve"}
+    data = tf.model(t, [("RELU", ["x"], ["y"], None)], ["x"], ["y"], **{
+        "4": [{}, {0: tf.Vector(bytes(told.out), 1, 16)}], "6": [{0: "TFLITE_METADATA", 1: tf.Number("I", 1)}],
+        "7": [signature]})
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        archive.writestr(zipfile.ZipInfo("labels.txt"), "cat\ndog\n")
+    return data + packed.getvalue()
+
+
+SEEDS = {"conv": conv, "quantized": quantized, "half": half, "moves": moves, "described": described}
+
+if __name__ == "__main__":
+    folder = pathlib.Path(sys.argv[1]) if len(sys.argv) > 1 else HERE.parent / "fuzz/tflite"
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, make in SEEDS.items():
+        (folder / name).write_bytes(make())
