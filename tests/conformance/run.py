@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The official test cases of ONNX and real models, through `lightnet verify`.
+"""The official test cases of ONNX, and real models of ONNX and TensorFlow Lite, through `lightnet verify`.
 
     run.py [--build=DIR] [--target=ref] [SET...]      run sets: libonnx, node, node-legacy, simple,
-                                                      pytorch-operator, pytorch-converted, light, real
+                                                      pytorch-operator, pytorch-converted, light, real,
+                                                      tflite, tflite-op
     run.py [--through=onnx] [SET...]                  the same after each model was written in these
                                                       formats, il, ir or onnx, and read again
     run.py [--rules=none] [SET...]                    the same with each model as it was read
@@ -34,7 +35,7 @@ ROOT = HERE.parent.parent
 SHARED = ROOT.parent / "shared/conformance"
 LIBONNX = pathlib.Path("/usr/share/libonnx-testdata/data")
 SETS = ["libonnx", "node", "node-legacy", "simple", "pytorch-operator", "pytorch-converted", "light",
-        "real"]
+        "real", "tflite", "tflite-op"]
 
 # Cases whose stored results nobody can meet but by chance: type and shape are compared.
 RANDOM = re.compile(r"test_(bernoulli|training_dropout)")
@@ -62,7 +63,8 @@ def find_cases(set_name, index):
                 for p in folders]
     found = []
     for case in index:
-        group = {"onnx-backend": case.get("group"), "onnx": "real"}.get(case["kind"])
+        group = {"onnx-backend": case.get("group"), "onnx": "real", "tflite": case.get("group")}.get(case["kind"])
+        group = "tflite" if group == "model" else group
         if group != set_name:
             continue
         is_random = bool(case.get("nondeterministic") or "nondeterministic" in case.get("flags", ()))

@@ -17,7 +17,7 @@ import numpy as np
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 import tflite_file as tf
-from formulas import FORMULAS
+from formulas import FORMULAS, dynamic
 
 RNG = np.random.default_rng(5)
 CASES = {}
@@ -359,8 +359,32 @@ def add_quantized():
          Grid("int16", 0.5))
 
 
+def add_dynamic_range():
+    """Weights of int8, inputs of floats: each batch is rounded to steps of its own range."""
+    x = Run((3, 5, 5, 4), -3, 9)
+    o = {**STRIDE, **SAME, "act": 1}
+    for why, scale in (("of one scale", [0.0625]), ("of several scales", [2.0 ** -i for i in range(3, 9)])):
+        w = Quant(integers("int8", 6, 3, 3, 4, low=-127), scale, np.zeros(len(scale), int), run=False)
+        want = FORMULAS["CONV_2D"]([dynamic(x.array, len(scale) == 1), w.real(), None], o)
+        case(f"dynamic {why}", "CONV_2D", [x, w, None], o, want=want)
+    w = Quant(integers("int8", 1, 3, 3, 4, low=-127), [0.5, 0.25, 2, 1], np.zeros(4, int), 3, run=False)
+    o = {**o, "multiplier": 1}
+    case("dynamic", "DEPTHWISE_CONV_2D", [x, w, None], o,
+         want=FORMULAS["DEPTHWISE_CONV_2D"]([dynamic(x.array, False), w.real(), None], o))
+    rows, bias = Run((3, 9), -5, 5), f32(4)
+    rows.array[1] = 0  # has no range
+    w = Quant(integers("int8", 4, 9, low=-127), 0.25, 0, run=False)
+    for is_symmetric in (True, False):
+        with np.errstate(invalid="ignore", divide="ignore"):
+            real = np.nan_to_num(dynamic(rows.array, is_symmetric))
+        options = {"act": 0, "keep_num_dims": 0, "asymmetric": int(not is_symmetric)}
+        case(f"dynamic symmetric {is_symmetric}", "FULLY_CONNECTED", [rows, w, bias], options,
+             want=FORMULAS["FULLY_CONNECTED"]([real, w.real(), bias], options))
+
+
 def main():
-    for add in (add_elementwise, add_products, add_sums, add_moves, add_types, add_quantized):
+    for add in (add_elementwise, add_products, add_sums, add_moves, add_types, add_quantized,
+                add_dynamic_range):
         add()
     folder = pathlib.Path(sys.argv[1]).resolve()
     word = sys.argv[3] if sys.argv[2:3] == ["-k"] else ""

@@ -11,6 +11,18 @@ import numpy as np
 ACTS = [lambda x: x, lambda x: np.maximum(x, 0), lambda x: np.clip(x, -1, 1), lambda x: np.clip(x, 0, 6), np.tanh]
 
 
+def dynamic(x, is_symmetric):
+    """Real numbers as TensorFlow Lite rounds them for weights of int8: 255 steps of the range of each batch."""
+    axes = tuple(range(1, x.ndim))
+    if is_symmetric:
+        scale = np.abs(x).max(axis=axes, keepdims=True) / np.float64(127)
+        return np.clip(np.rint(x / scale), -127, 127) * scale
+    low = np.minimum(x.min(axis=axes, keepdims=True), 0).astype("f8")
+    scale = (np.maximum(x.max(axis=axes, keepdims=True), 0) - low) / 255
+    zero = np.rint(-128 - low / scale)
+    return (np.clip(np.rint(x / scale + zero), -128, 127) - zero) * scale
+
+
 def act(x, o):
     return ACTS[o.get("act", 0)](x)
 

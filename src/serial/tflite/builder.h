@@ -4,6 +4,7 @@
 //     build.c       subgraphs, tensors, operators, in the order of the file
 //     emit.c        operators of ONNX as they are appended, names, constants
 //     value.c       tensors: as they are stored, as real numbers, as images with channels first
+//     dynamic.c     inputs that are quantized when the model runs
 //     op_*.c        what each operator becomes: a row of builtins.inc names the function
 //     metadata.c    what the file states about the model
 //
@@ -192,6 +193,11 @@ const char *ln_tflite_dequantize(ln_tflite_op *op, const char *x, ln_tflite_tens
 
 // Real weights: of input i, transposed, whose axis of outputs is then `axis`.
 const char *ln_tflite_weights(ln_tflite_op *op, size_t i, int ndim, const int *perm, int axis);
+
+// dynamic.c: `x`, the real numbers of input `input`, of rank `ndim`, as a product with weights of
+// int8 takes them: rounded to 255 steps of the range that each index of the first axis has.
+const char *ln_tflite_dynamic(ln_tflite_op *op, const char *x, size_t input, size_t weights,
+                              int ndim, bool is_symmetric);
 
 // The bias at input i of a product of `x` and `w`; NULL: it has none.
 const char *ln_tflite_bias(ln_tflite_op *op, size_t i, size_t x, size_t w);

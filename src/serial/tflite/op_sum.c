@@ -48,6 +48,7 @@ void ln_tflite_read_fully_connected(ln_tflite_op *op)
         ln_tflite_problem(op, NULL, "its weights '%s' have rows of %d", weights->name,
                           weights->dims[1]);
     const char *x = as_matrix(op, weights->dims[1]);
+    x = ln_tflite_dynamic(op, x, 0, 1, 2, ln_tflite_small_option(op, 3) == 0);
     const char *bias = ln_tflite_bias(op, 2, 0, 1);
     const char *y = ln_tflite_binary(b, "Gemm", x, w);
     if (bias)

@@ -43,6 +43,8 @@ static const char *begin_product(ln_tflite_op *op, const char *x, const char *w,
 void ln_tflite_read_conv_2d(ln_tflite_op *op)
 {
     const char *x = ln_tflite_real_image(op, 0);
+    bool is_symmetric = ln_tflite_input(op, 1)->scales.count == 1;
+    x = ln_tflite_dynamic(op, x, 0, 1, 4, is_symmetric);
     const char *w = ln_tflite_weights(op, 1, 4, of_conv, 0);
     const char *bias = ln_tflite_bias(op, 2, 0, 1);
     const char *y = begin_product(op, x, w, bias);
@@ -57,7 +59,7 @@ void ln_tflite_read_conv_2d(ln_tflite_op *op)
 
 void ln_tflite_read_depthwise_conv_2d(ln_tflite_op *op)
 {
-    const char *x = ln_tflite_real_image(op, 0);
+    const char *x = ln_tflite_dynamic(op, ln_tflite_real_image(op, 0), 0, 1, 4, false);
     const char *w = ln_tflite_weights(op, 1, 4, of_depthwise, 0);
     const char *bias = ln_tflite_bias(op, 2, 0, 1);
     int64_t channels = ln_tflite_input(op, 0)->dims[3], factor = ln_tflite_option(op, 3, 0);
