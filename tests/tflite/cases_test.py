@@ -274,6 +274,12 @@ def add_moves():
         for mode in ({}, {"align_corners": 1}, {"half_pixel": 1}):
             for size in ((6, 8), (2, 3), (5, 4)):
                 case(f"to {size} {list(mode)}", op, [Run((2, 3, 4, 3)), i32(*size)], mode)
+    for edges in ([[0, 0], [0, 0]], [[1, 0], [2, 1]]):
+        case(f"with edges {edges}", "SPACE_TO_BATCH_ND", [Run((2, 5 + (edges[0][0] == 0), 3, 2)), i32(2, 3), np.int32(edges)])
+        case(f"with edges {edges}", "BATCH_TO_SPACE_ND", [Run((12, 3, 2, 2)), i32(2, 3), np.int32(edges)])
+    case("of a row", "SPACE_TO_BATCH_ND", [Run((2, 6, 3)), i32(3), np.int32([[2, 1]])])
+    case("of rows", "TOPK_V2", [Run((3, 9)), np.int32(4)])
+    case("of two axes", "REVERSE_V2", [x, i32(1, -1)])
     case("by two", "SPACE_TO_DEPTH", [Run((1, 4, 6, 3))], {"block": 2})
     case("by two", "DEPTH_TO_SPACE", [Run((1, 2, 3, 12))], {"block": 2})
 

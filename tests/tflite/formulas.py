@@ -218,6 +218,28 @@ def select(ins, _):
     return np.where(condition, ins[1], ins[2])
 
 
+def space_to_batch(ins, _):
+    """Blocks, from the last to the first, to the front of the batch."""
+    x, size, edges = ins[0], ins[1].tolist(), ins[2].tolist()
+    x = np.pad(x, [[0, 0]] + edges + [[0, 0]] * (x.ndim - 1 - len(size)))
+    return np.concatenate([x[(slice(None),) + tuple(slice(at, None, step) for at, step in zip(index, size))]
+                           for index in np.ndindex(*size)])
+
+
+def batch_to_space(ins, _):
+    x, size, edges = ins[0], ins[1].tolist(), ins[2].tolist()
+    n = x.shape[0] // math.prod(size)
+    y = np.empty((n,) + tuple(d * s for d, s in zip(x.shape[1:], size)) + x.shape[1 + len(size):], x.dtype)
+    for k, index in enumerate(np.ndindex(*size)):
+        y[(slice(None),) + tuple(slice(at, None, step) for at, step in zip(index, size))] = x[k * n:(k + 1) * n]
+    return y[(slice(None),) + tuple(slice(a, d - b) for (a, b), d in zip(edges, y.shape[1:]))]
+
+
+def top_k(ins, _):
+    order = np.argsort(-ins[0], axis=-1, kind="stable")[..., :int(ins[1])]
+    return [np.take_along_axis(ins[0], order, -1), order.astype("i4")]
+
+
 def unary(f):
     return lambda ins, o: f(ins[0])
 
@@ -276,5 +298,6 @@ FORMULAS = {
     "TILE": lambda ins, o: np.tile(ins[0], ins[1].tolist()), "SHAPE": lambda ins, o: np.array(ins[0].shape, "i4"),
     "BROADCAST_TO": lambda ins, o: np.broadcast_to(ins[0], ins[1].tolist()),
     "RESIZE_BILINEAR": bilinear, "RESIZE_NEAREST_NEIGHBOR": nearest, "SPACE_TO_DEPTH": blocks_to_depth,
-    "DEPTH_TO_SPACE": depth_to_blocks,
+    "DEPTH_TO_SPACE": depth_to_blocks, "SPACE_TO_BATCH_ND": space_to_batch, "BATCH_TO_SPACE_ND": batch_to_space,
+    "TOPK_V2": top_k, "REVERSE_V2": lambda ins, o: np.flip(ins[0], ins[1].tolist()),
 }

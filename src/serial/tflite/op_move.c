@@ -513,3 +513,128 @@ void ln_tflite_read_gather_nd(ln_tflite_op *op)
 {
     move_by(op, "GatherND", ln_tflite_dims(op, 1));
 }
+
+void ln_tflite_read_reverse(ln_tflite_op *op)
+{
+    int64_t axes[TL_MAXDIM], starts[TL_MAXDIM], ends[TL_MAXDIM], steps[TL_MAXDIM];
+    size_t count;
+    if (!ln_tflite_known(op, 1, "list of axes", TL_MAXDIM, axes, &count))
+        return;
+    for (size_t i = 0; i < count; i++) {
+        starts[i] = TO_END;
+        ends[i] = TO_START;
+        steps[i] = -1;
+    }
+    bool is_moved = ln_tflite_is_moved(op, 0, 1);
+    const char *x = ln_tflite_moved(op, 0, is_moved);
+    ln_tflite_give_moved(op, 0, slice(op->b, x, count, starts, ends, axes, steps), is_moved);
+}
+
+void ln_tflite_read_top_k(ln_tflite_op *op)
+{
+    ln_tflite_builder *b = op->b;
+    bool is_moved = ln_tflite_is_moved(op, 0, 1);
+    const char *x = ln_tflite_moved(op, 0, is_moved);
+    const char *count = ln_tflite_dims(op, 1);
+    count = ln_tflite_reshape(b, count, 1, (const int64_t[]){1});
+    const char *values = ln_tflite_binary(b, "TopK", x, count);
+    const char *indices = ln_tflite_out(b);
+    ln_tflite_give_moved(op, 0, values, is_moved);
+    ln_tflite_give_raw(op, 1, ln_tflite_cast(b, indices, ln_tflite_output(op, 1)->dtype));
+}
+
+// ---- Blocks ----
+
+// The blocks' sizes, and what is put around the axes that they are of or cut from them.
+typedef struct blocks {
+    size_t count;
+    int64_t size[TL_MAXDIM];
+    int64_t edges[2 * TL_MAXDIM];
+    int rank;
+} blocks;
+
+static bool read_blocks(ln_tflite_op *op, blocks *s)
+{
+    size_t edge_count;
+    const ln_tflite_tensor *in = ln_tflite_input(op, 0);
+    if (!ln_tflite_known(op, 1, "block", TL_MAXDIM, s->size, &s->count) ||
+        !ln_tflite_known(op, 2, "list of edges", 2 * TL_MAXDIM, s->edges, &edge_count))
+        return false;
+    s->rank = in->ndim;
+    bool is_known = edge_count == 2 * s->count && s->rank > (int)s->count &&
+                    s->rank + (int)s->count <= TL_MAXDIM;
+    for (size_t i = 0; is_known && i < s->count; i++)
+        is_known = s->size[i] > 0 && s->size[i] <= INT32_MAX && in->dims[i + 1] >= 0 &&
+                   s->edges[2 * i] >= 0 && s->edges[2 * i] <= INT32_MAX &&
+                   s->edges[2 * i + 1] >= 0 && s->edges[2 * i + 1] <= INT32_MAX;
+    for (int i = (int)s->count + 1; is_known && i < s->rank; i++)
+        is_known = in->dims[i] >= 0;
+    if (!is_known)
+        ln_tflite_problem(op, NULL, "its blocks do not fit '%s', of rank %d", in->name, in->ndim);
+    return is_known;
+}
+
+// [N, H b, ...] as [N, H, b, ...], whose blocks go before N.
+void ln_tflite_read_space_to_batch(ln_tflite_op *op)
+{
+    ln_tflite_builder *b = op->b;
+    blocks s;
+    if (!read_blocks(op, &s))
+        return;
+    const ln_tflite_tensor *in = ln_tflite_input(op, 0);
+    int m = (int)s.count, rest = s.rank - m - 1, perm[TL_MAXDIM];
+    int64_t pads[2 * TL_MAXDIM] = {0}, parts[TL_MAXDIM] = {-1}, dims[TL_MAXDIM] = {-1};
+    for (int i = 0; i < m; i++) {
+        pads[i + 1] = s.edges[2 * i];
+        pads[s.rank + i + 1] = s.edges[2 * i + 1];
+        int64_t dim = in->dims[i + 1] + s.edges[2 * i] + s.edges[2 * i + 1];
+        parts[2 * i + 1] = dims[i + 1] = dim / s.size[i];
+        parts[2 * i + 2] = s.size[i];
+        perm[i] = 2 * i + 2;
+        perm[m + 1 + i] = 2 * i + 1;
+    }
+    perm[m] = 0;
+    for (int i = 0; i < rest; i++) {
+        parts[2 * m + 1 + i] = dims[m + 1 + i] = in->dims[m + 1 + i];
+        perm[2 * m + 1 + i] = 2 * m + 1 + i;
+    }
+    const char *x = ln_tflite_real(op, 0);
+    const char *around = ln_tflite_ints(b, 2 * (size_t)s.rank, pads);
+    x = ln_tflite_reshape(b, ln_tflite_binary(b, "Pad", x, around), s.rank + m, parts);
+    x = ln_tflite_transpose(b, x, s.rank + m, perm);
+    ln_tflite_give(op, 0, ln_tflite_reshape(b, x, s.rank, dims), 0);
+}
+
+// The way back: [b, ..., N, H, ...] as [N, H, b, ...].
+void ln_tflite_read_batch_to_space(ln_tflite_op *op)
+{
+    ln_tflite_builder *b = op->b;
+    blocks s;
+    if (!read_blocks(op, &s))
+        return;
+    const ln_tflite_tensor *in = ln_tflite_input(op, 0);
+    int m = (int)s.count, rest = s.rank - m - 1, perm[TL_MAXDIM];
+    int64_t parts[TL_MAXDIM], dims[TL_MAXDIM] = {-1}, starts[TL_MAXDIM], ends[TL_MAXDIM];
+    int64_t axes[TL_MAXDIM], steps[TL_MAXDIM];
+    parts[m] = -1;
+    perm[0] = m;
+    for (int i = 0; i < m; i++) {
+        parts[i] = s.size[i];
+        parts[m + 1 + i] = in->dims[i + 1];
+        perm[2 * i + 1] = m + 1 + i;
+        perm[2 * i + 2] = i;
+        dims[i + 1] = in->dims[i + 1] * s.size[i];
+        starts[i] = s.edges[2 * i];
+        ends[i] = dims[i + 1] - s.edges[2 * i + 1];
+        axes[i] = i + 1;
+        steps[i] = 1;
+    }
+    for (int i = 0; i < rest; i++) {
+        parts[2 * m + 1 + i] = dims[m + 1 + i] = in->dims[m + 1 + i];
+        perm[2 * m + 1 + i] = 2 * m + 1 + i;
+    }
+    const char *x = ln_tflite_reshape(b, ln_tflite_real(op, 0), s.rank + m, parts);
+    x = ln_tflite_transpose(b, x, s.rank + m, perm);
+    x = ln_tflite_reshape(b, x, s.rank, dims);
+    ln_tflite_give(op, 0, slice(b, x, s.count, starts, ends, axes, steps), 0);
+}
