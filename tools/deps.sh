@@ -17,7 +17,7 @@ if [ "$what" = test ]; then
     packages="$packages locales python3 python3-dev python3-numpy python3-onnx"
 fi
 if [ "$what" = deb ]; then
-    packages="$packages build-essential debhelper g++ lintian"
+    packages="$packages build-essential debhelper dh-python g++ lintian python3-dev"
 fi
 if [ "$what" = aarch64 ]; then
     packages="gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user"
