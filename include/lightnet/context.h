@@ -456,7 +456,8 @@ LN_API ln_status ln_context_set_param_bools(ln_context *ctx, const char *opname,
 
 /* Inputs are the outputs of `input` operators. In IL and JSON IR without any, reading makes `input`
  * of each `create` that the program fills (docs/il.md); `ln_context_set_inputs` says otherwise.
- * Outputs are the tensors that no operator reads. Order of the operator list, index from 0. The
+ * Outputs are what `output` operators name; in a model without, the tensors that no operator reads,
+ * and compiling adds the operators. In the model's order, index from 0, which compiling keeps. The
  * pointer is borrowed from the context and valid until it is changed; NULL past the end. */
 LN_API size_t ln_context_input_count(const ln_context *ctx);
 LN_API const ln_tensor_entry *ln_context_input(const ln_context *ctx, size_t index);

@@ -14,6 +14,7 @@
 #include "base/sized.h"
 #include "desc/rule.h"
 #include "ir/phase.h"
+#include "pass/ends.h"
 #include "pass/firing.h"
 #include "pass/rule_file.h"
 
@@ -263,13 +264,18 @@ ln_status ln_passes_run(ln_compilation *compilation)
     const char *last = compilation->options ? compilation->options->stop_after : NULL;
     LN_TRY(check_names(names));
     LN_TRY(check_names(last));
-    for (const ln_pass *pass = passes; pass->name; pass++) {
+    ln_ends_order order;
+    ln_status status = ln_ends_order_init(&order, compilation);
+    for (const ln_pass *pass = passes; pass->name && status == LN_OK; pass++) {
         if (is_wanted(compilation, names, pass))
-            LN_TRY(run_pass(compilation, pass));
+            status = run_pass(compilation, pass);
         if (last && is_named(last, pass->name))
             break;
     }
-    return ln_firing_check_skipped(compilation);
+    if (status == LN_OK)
+        status = ln_ends_order_restore(&order, compilation->ctx);
+    ln_ends_order_deinit(&order);
+    return status == LN_OK ? ln_firing_check_skipped(compilation) : status;
 }
 
 void ln_pass_free_refused(const ln_context *ctx, ln_list *new_ops)

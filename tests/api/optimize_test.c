@@ -75,7 +75,7 @@ TEST(every_rewrite_has_a_number)
     CHECK_OK(compile_seen(act_chain, "cpu", &options, &seen));
     check_lines("lowering", &seen,
                 LINES("1 input_ref at input0", "2 act_cpu at act0", "3 rearange_ref at rearange0",
-                      "4 act_cpu at act1"));
+                      "4 act_cpu at act1", "5 output_ref at output0"));
     CHECK_OK(compile_seen(CONV_MODEL, "ref", &options, &seen));
     CHECK_STR_EQ(seen.lines[0], "1 conv2d at conv2d0");
     CHECK_STR_EQ(seen.lines[1], "2 relu at relu0");
@@ -146,7 +146,8 @@ TEST(a_skipped_lowering_falls_to_the_next_arch)
     CHECK_OK(compile_seen(act_chain, "cpu", &options, &seen));
     check_lines("relu0 on ref", &seen,
                 LINES("1 input_ref at input0", "-2 act_cpu at act0", "3 act_ref at act0",
-                      "4 rearange_ref at rearange0", "5 act_cpu at act1"));
+                      "4 rearange_ref at rearange0", "5 act_cpu at act1",
+                      "6 output_ref at output0"));
     ln_arch_cleanup();
 }
 
@@ -163,7 +164,7 @@ TEST(what_cannot_be_skipped_is_said)
     options.skip = (const size_t[]){2, 99};
     options.skip_count = 2;
     CHECK_FAILS(compile_seen(act_chain, "cpu", &options, &seen), LN_NOT_FOUND);
-    CHECK_MESSAGE("there is no firing 99 to skip: there were 5");
+    CHECK_MESSAGE("there is no firing 99 to skip: there were 6");
     options.skip = (const size_t[]){0};
     options.skip_count = 1;
     CHECK_FAILS(compile_seen(act_chain, "cpu", &options, &seen), LN_NOT_FOUND);
@@ -185,7 +186,8 @@ TEST(a_function_may_refuse_firings)
     CHECK_OK(compile_seen(act_chain, "cpu", &options, &seen));
     check_lines("no act_cpu", &seen,
                 LINES("1 input_ref at input0", "-2 act_cpu at act0", "3 act_ref at act0",
-                      "4 rearange_ref at rearange0", "-5 act_cpu at act1", "6 act_ref at act1"));
+                      "4 rearange_ref at rearange0", "-5 act_cpu at act1", "6 act_ref at act1",
+                      "7 output_ref at output0"));
     ln_arch_cleanup();
 }
 
@@ -216,15 +218,15 @@ static void check_limited(const char *model, size_t limit, const char *expected)
 TEST(beyond_the_limit_everything_is_on_the_last_arch_and_no_rule_fires)
 {
     CHECK_OK(ln_arch_init());
-    check_limited(act_chain, 0, "input_ref act_ref rearange_ref act_ref ");
-    check_limited(act_chain, 1, "input_ref act_ref rearange_ref act_ref ");
-    check_limited(act_chain, 2, "input_ref act_cpu rearange_ref act_ref ");
-    check_limited(act_chain, 3, "input_ref act_cpu rearange_ref act_ref ");
-    check_limited(act_chain, 4, "input_ref act_cpu rearange_ref act_cpu ");
-    check_limited(act_chain, SIZE_MAX, "input_ref act_cpu rearange_ref act_cpu ");
+    check_limited(act_chain, 0, "input_ref act_ref rearange_ref act_ref output_ref ");
+    check_limited(act_chain, 1, "input_ref act_ref rearange_ref act_ref output_ref ");
+    check_limited(act_chain, 2, "input_ref act_cpu rearange_ref act_ref output_ref ");
+    check_limited(act_chain, 3, "input_ref act_cpu rearange_ref act_ref output_ref ");
+    check_limited(act_chain, 4, "input_ref act_cpu rearange_ref act_cpu output_ref ");
+    check_limited(act_chain, SIZE_MAX, "input_ref act_cpu rearange_ref act_cpu output_ref ");
     check_limited(CONV_MODEL, 0,
                   "input_ref create_ref create_ref conv_ref create_ref create_ref batchnorm_ref "
-                  "act_ref ");
+                  "act_ref output_ref ");
     ln_arch_cleanup();
 }
 
@@ -274,7 +276,7 @@ TEST(each_pass_is_told)
     CHECK_NOT_NULL(strstr(
         seen.names, "core widen fold layout settle join tune expand fuse combine subgraph scratch "
                     "schedule "));
-    CHECK_EQ(seen.op_counts[2], 8); // conv2d, and two folding operators for batchnorm and relu
+    CHECK_EQ(seen.op_counts[2], 9); // conv2d, two folding operators for batchnorm and relu, output
     CHECK_STR_EQ(see_passes("expand,fold", NULL, LN_OK, LN_OK).names, "core fold expand ");
     CHECK_STR_EQ(see_passes(NULL, "expand", LN_OK, LN_OK).names,
                  "dead core widen fold layout settle join tune expand ");
@@ -311,7 +313,7 @@ TEST(rules_of_a_file_come_first)
     CHECK_OK(compile_seen(act_chain, "cpu", &options, &seen));
     check_lines("the file's rule and lowering", &seen,
                 LINES("1 range_relu at act1", "2 input_ref at input0", "3 act_ref at act0",
-                      "4 act_ref at act1"));
+                      "4 act_ref at act1", "5 output_ref at output0"));
     write_rules("rule r [exact] y = relu(b) b = nosuch(a) => y = relu(a)\n");
     CHECK_FAILS(compile_seen(act_chain, "cpu", &options, &seen), LN_INVALID);
     CHECK_MESSAGE("optimize_test.rules:1");
@@ -475,16 +477,17 @@ TEST(functions_of_an_arch_are_numbered_and_can_be_skipped)
     CHECK_OK(compile_seen(relus, "hand", &options, &seen));
     check_lines("all", &seen,
                 LINES("1 expander 0 of hand at relu0", "2 expander 0 of hand at relu1",
-                      "3 input_ref at input0", "4 combiner 0 of hand at relu0",
-                      "5 subgraph 0 of hand at relu1", "6 schedule 0 of hand at input0"));
-    options.skip = (const size_t[]){1, 6, 7, 8};
+                      "3 input_ref at input0", "4 output_ref at output0",
+                      "5 combiner 0 of hand at relu0", "6 subgraph 0 of hand at output0",
+                      "7 schedule 0 of hand at input0"));
+    options.skip = (const size_t[]){1, 7, 8, 9};
     options.skip_count = 4;
     CHECK_OK(compile_seen(relus, "hand", &options, &seen));
     check_lines("some skipped", &seen,
                 LINES("-1 expander 0 of hand at relu0", "2 expander 0 of hand at relu1",
                       "3 relu at relu0", "4 input_ref at input0", "5 act_ref at relu0",
-                      "-6 combiner 0 of hand at relu0", "-7 subgraph 0 of hand at relu1",
-                      "-8 schedule 0 of hand at input0"));
+                      "6 output_ref at output0", "-7 combiner 0 of hand at relu0",
+                      "-8 subgraph 0 of hand at output0", "-9 schedule 0 of hand at input0"));
     CHECK_OK(ln_arch_unregister("hand"));
     ln_arch_cleanup();
 }
@@ -529,9 +532,11 @@ TEST(expanders_and_rules_are_asked_before_the_core_and_again_after_it)
     check_lines("all", &seen,
                 LINES("1 as_read at third", "2 expander 0 of hand at first", "3 relu at second",
                       "4 sigmoid at fourth", "5 as_core at fourth", "6 input_ref at input0",
-                      "7 expander 0 of hand at second", "8 act_ref at fourth"));
+                      "7 expander 0 of hand at second", "8 act_ref at fourth",
+                      "9 output_ref at output0", "10 output_ref at output1"));
     CHECK_STR_EQ(asked, "first:relu second:relu fourth:sigmoid "
-                        "input0:input first:act_ref second:act fourth:act ");
+                        "input0:input first:act_ref second:act fourth:act "
+                        "output0:output output1:output ");
     CHECK_OK(ln_arch_unregister("hand"));
     ln_arch_cleanup();
 }

@@ -147,7 +147,7 @@ TEST(models_that_are_not_lowered_are_left_alone)
     list_ops(ctx, ops, sizeof ops);
     CHECK_STR_EQ(ops,
                  "input0 input1 upsample0 upsample1 upsample2 maxreduce0 maxreduce1 maxreduce2 "
-                 "elew0 elew1 ");
+                 "elew0 elew1 output0 ");
     close_context(ctx);
     ln_arch_cleanup();
 }

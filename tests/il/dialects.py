@@ -305,9 +305,10 @@ def lowered(lightnet, folder, text, *options):
     if done.returncode:
         return f"{done.stderr}{text}"
     lines = (folder / "out.net").read_text().splitlines()
-    # Without the operators' names and the constants, which one dialect writes as tensors.
+    # Without the operators' names, and the constants, which one dialect writes as tensors: those that the
+    # other does not read are outputs of its model.
     lines = [re.sub(r"^\w+: ", "", line) for line in lines]
-    lines = [line for line in lines if line and not line.startswith(("create", "//"))]
+    lines = [line for line in lines if line and not line.startswith(("create", "output", "//"))]
     return re.sub(r"(workspace|scratch)=\w+", r"\1", "\n".join(lines))
 
 
