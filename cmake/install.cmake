@@ -26,6 +26,8 @@ file(RELATIVE_PATH LN_PC_PREFIX /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
 configure_file(cmake/lightnet.pc.in ${PROJECT_BINARY_DIR}/lightnet.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/lightnet.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 
-# A first program, and what it reads; `pkg-config --variable=examples lightnet` says where.
-install(FILES examples/hello.c models/digits/digits.net models/digits/digits.safetensors
-  models/digits/three.pgm DESTINATION ${CMAKE_INSTALL_DATADIR}/lightnet/examples)
+# Programs to begin with, and what they read; `pkg-config --variable=examples lightnet` says where.
+install(FILES examples/hello.c examples/classify.c examples/detect.c examples/serve.c examples/picture.h
+  examples/digits.cc examples/digits.py examples/first_above.c examples/first_above.op examples/spots.net
+  examples/README.md models/digits/digits.net models/digits/digits.safetensors models/digits/three.pgm
+  DESTINATION ${CMAKE_INSTALL_DATADIR}/lightnet/examples)

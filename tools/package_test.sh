@@ -49,6 +49,20 @@ examples=$(pkg-config --variable=examples lightnet)
 # shellcheck disable=SC2046
 gcc -std=c11 -Wall -Wextra -Werror "$examples/hello.c" -o "$work/hello" $(pkg-config --cflags --libs lightnet)
 (cd / && "$work/hello" "$examples") | grep -q '^This is a 3 '
+for name in classify detect serve; do
+    # shellcheck disable=SC2046
+    gcc -std=c11 -Wall -Wextra -Werror "$examples/$name.c" -o "$work/$name" \
+        $(pkg-config --cflags --libs lightnet) -lpthread
+done
+(cd "$examples" && "$work/classify" digits.net three.pgm '' digits.safetensors) | grep -q '^ *0\.9.* class 3$'
+# shellcheck disable=SC2046
+g++ -std=c++20 -Wall -Wextra -Werror "$examples/digits.cc" -o "$work/digits" $(pkg-config --cflags --libs lightnet)
+"$work/digits" "$examples" | grep -q '^This is a 3 '
+"$prefix/bin/lightnet" gen-op -o "$work/first_above_op.c" "$examples/first_above.op"
+# shellcheck disable=SC2046
+gcc -std=c11 -Wall -Wextra -Werror "$examples/first_above.c" "$work/first_above_op.c" -o "$work/first_above" \
+    $(pkg-config --cflags --libs lightnet)
+[ "$("$work/first_above")" = "1 -1" ]
 ! "$work/hello" "$work/nowhere" 2>/dev/null || { echo "hello does not tell that it failed"; exit 1; }
 "$prefix/bin/lightnet" run "$examples/digits.net" -f "$examples/digits.safetensors" -i "$examples/three.pgm" \
     --scale=0.0039 --top 1 2>/dev/null | grep -qE '^ +1\. .* 3$'

@@ -6,7 +6,7 @@ set -eu
 cd "$(dirname "$0")/.."
 
 belongs=".ci .clang-format .gitignore CHANGELOG.md CMakeLists.txt CMakePresets.json CONTRIBUTING.md
-LICENSE Makefile README.md STYLE.md bench cli cmake debian docs examples include models python src tests tools"
+LICENSE Makefile README.md SECURITY.md STYLE.md bench cli cmake debian docs examples include models python src tests tools"
 
 git rev-parse --git-dir >/dev/null 2>&1 || exit 0
 status=0
