@@ -67,10 +67,12 @@ static bool take(_Atomic ln_task_range *range, bool is_from_end, size_t *out_ind
     return false;
 }
 
+// With the deadline and the request of the thread that deals: tasks look at them, too.
 static void do_task(ln_pool *pool, ln_pool_worker *me, size_t index)
 {
-    bool is_late = pool->deadline_ns != 0 && ln_now_ns() >= pool->deadline_ns;
-    if (!is_late && !(pool->cancel && ln_cancel_is_requested(pool->cancel)))
+    ln_deadline_set(pool->deadline_ns);
+    ln_cancel_watch(pool->cancel);
+    if (!ln_deadline_passed())
         pool->task(pool->job, index);
     size_t done = atomic_load_explicit(&me->done_count, memory_order_relaxed);
     atomic_store_explicit(&me->done_count, done + 1, memory_order_release);

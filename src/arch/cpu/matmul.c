@@ -21,6 +21,7 @@
 #include "arch/cpu/kernels/gemm/packed.h"
 #include "arch/cpu/kernels/gemm/partition.h"
 #include "base/checked.h"
+#include "base/deadline.h"
 #include "op/onnx/matmul.h"
 #include "op/prepare.h"
 
@@ -196,7 +197,8 @@ static void run_slot(void *user, size_t slot)
     size_t units = job->count * job->parts, copied = SIZE_MAX;
     size_t end = ln_task_start(units, job->slots, slot + 1);
     args.packed = packed;
-    for (size_t unit = ln_task_start(units, job->slots, slot); unit < end; unit++) {
+    for (size_t unit = ln_task_start(units, job->slots, slot); unit < end && !ln_deadline_passed();
+         unit++) {
         size_t index = unit / job->parts, column = unit % job->parts * job->part;
         const float *b = job->b_data + offset_of(job, job->b, index);
         args.n = ln_min(job->part, job->args.n - column);
