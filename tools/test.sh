@@ -86,33 +86,21 @@ trap 'rm -rf "$locales"' EXIT
 count "a locale" localedef -i de_DE -f UTF-8 "$locales/de_DE.UTF-8"
 export LOCPATH=$locales
 
-# Long tests whose results do not depend on the kernels that run, or that run none.
-no_kernels='zoo_plan|bombs|allocation|written_again|_ref$|as_read$|definitions|every_size_long|store|il\.|docs|blame|cli\.'
-# Tests of kernels, each of which tries all instruction sets of the machine.
-all_kernels='^cpu_kernels'
-# Compiled forms are the same for all kernels; the zoo and each third case run them with each set.
-no_instructions='conformance\.compiled$'
-# Long tests whose results do not depend on the compiler: passes over text, and `ref` on models where
-# the zoo's, and the cases of operators, run it too.
-no_compiler='zoo_(plan|large|compiled$)|hashes_(full|large)|bombs|allocation|written_again|docs|planned|cli\.'
-no_compiler="$no_compiler|every_size_long|quant\.models_all|as_read$|definitions|il\.(through_onnx|fallback|rule_variants)|conformance\.(libonnx|(node|models)_ref|compiled)"
-# Long forms of tests whose short ones run with sanitizers too.
-no_sanitizer='zoo_large|hashes_(full|large)|every_size_long|quant\.models_all'
+# What is left out where tests run again, by labels that tests/CMakeLists.txt explains.
+long='long'
+again='any_isa|long' other_compiler='any_compiler|long'
 fuzz_seconds=5
 if [ "${LN_LONG:-0}" = 1 ]; then
-    no_instructions='^$'
-    no_compiler='zoo_large|hashes_large'
-    no_sanitizer='zoo_large|hashes_(full|large)'
+    long='^$' again='any_isa' other_compiler='^$'
     fuzz_seconds=60
 fi
 
 note "release: gcc"
 count "build with gcc" build release -DLN_TESTS=ON -DLN_WERROR=ON
-suite build
+suite build -LE "$long"
 for isa in generic avx2; do
     note "release: instruction set $isa"
-    # But for what runs no kernels, or sees to instruction sets itself.
-    LN_CPU_ISA=$isa suite build -E "$no_kernels|$all_kernels|$no_instructions|zoo_large|hashes"
+    LN_CPU_ISA=$isa suite build -LE "$again"
 done
 seed=${LN_DIFFERENTIAL_SEED:-$(date +%s)}
 note "release: random models, seed $seed"
@@ -136,11 +124,11 @@ count "exports of lightnet-ort" tools/exports.sh build/liblightnet-ort.so.1 src/
 
 note "clang"
 count "build with clang" build clang
-suite build-clang -E "$no_compiler"
+suite build-clang -LE "$other_compiler"
 
 note "asan: address and undefined behaviour"
 count "build with sanitizers" build asan -DLN_LONG="${LN_LONG:-0}"
-ASAN_OPTIONS=detect_leaks=1 suite build-asan -E "$no_sanitizer"
+ASAN_OPTIONS=detect_leaks=1 suite build-asan -LE "$long"
 
 note "tsan: threads"
 count "build with the thread sanitizer" build_targets tsan thread_tests
@@ -153,7 +141,7 @@ if [ -n "$lacks" ]; then
     skipped=$((skipped + 1))
 else
     count "build for aarch64" build_targets aarch64 lightnet cpu_kernel_tests
-    suite build-aarch64 -R '^cpu_kernels'
+    suite build-aarch64 -L kernels
     count "same bytes of models on aarch64" tools/aarch64_test.sh build/lightnet build-aarch64/lightnet \
         models/shufflenet_v2_x0_5.net:150528 models/squeezenet1_1.net:150528
 fi
