@@ -7,6 +7,7 @@
 
 #include "tests/compat/onnx_bytes.h"
 #include "tests/compat/ort_client.h"
+#include "tests/sanitizer.h"
 #include "tests/test.h"
 
 // ---- Helpers ----
@@ -604,9 +605,8 @@ static void run_many(client *c, int count)
 
 TEST(memory_does_not_grow_over_5000_runs)
 {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-    SKIP("a sanitizer keeps memory that was freed");
-#endif
+    if (TEST_ASAN || TEST_TSAN)
+        SKIP("a sanitizer keeps memory that was freed");
     client c;
     client_open(&c);
     message model = sum_model("4", false);
