@@ -27,6 +27,7 @@
 
 #include <lightnet/msg.h>
 
+#include "tests/differential/directed.h"
 #include "tests/differential/forms.h"
 #include "tests/differential/operators.h"
 #include "tests/differential/patterns.h"
@@ -308,6 +309,9 @@ static void run_all(const model *m, uint64_t seed, verdict *v)
         try_side(v, a, text, "ref", &(side_options){.target = "ref"});
         try_side(v, a, text, "cpu", &(side_options){.target = "cpu"});
         try_side(v, a, text, "session", &(side_options){.target = "cpu", .way = WAY_SESSION});
+        if (options.is_long || test_random_below(&random, 6) == 0)
+            try_side(v, a, text, "frozen",
+                     &(side_options){.target = "cpu", .freezes_constants = true});
         if (options.is_long || test_random_below(&random, 12) == 0)
             try_side(v, a, text, "compiled", &(side_options){.target = "cpu", .way = WAY_COMPILED});
         if (options.is_long || has_op(m, "Shape") || test_random_below(&random, 4) == 0)
@@ -893,10 +897,22 @@ static bool make_pair(model *m, test_random *random, sizes s, size_t first, size
     return false;
 }
 
+// Forms take turns; a form that the drawn sizes do not have is tried with others.
+static bool make_directed(model *m, test_random *random, sizes s, uint64_t number)
+{
+    for (int i = 0; i < 6; i++) {
+        model_clear(m);
+        if (directed_make(m, random, &s, (size_t)(options.seed + number) % directed_count()))
+            return true;
+        s = sizes_draw(random);
+    }
+    return false;
+}
+
 static const char *draw_kind(test_random *random)
 {
     static const char *const kinds[] = {"chain", "chain", "rule",    "rule",    "rule", "rule",
-                                        "quant", "sizes", "example", "example", "pair"};
+                                        "quant", "sizes", "example", "example", "pair", "directed"};
     return kinds[test_random_below(random, sizeof kinds / sizeof kinds[0])];
 }
 
@@ -911,6 +927,8 @@ static bool make_model(model *m, test_random *random, uint64_t number)
         snprintf(m->origin, sizeof m->origin, "a quantized chain");
         return make_quantized(m, random, s);
     }
+    if (strcmp(kind, "directed") == 0)
+        return make_directed(m, random, s, number);
     if (strcmp(kind, "sizes") == 0)
         return make_of_sizes(m, random, s);
     if (strcmp(kind, "example") == 0)

@@ -276,6 +276,7 @@ static ln_context *compiled(const char *text, const side_options *o, side_result
     options.user = out;
     options.avoids_winograd = !o->uses_winograd;
     options.keeps_halves = o->keeps_halves;
+    options.freezes_constants = o->freezes_constants;
     out->is_exact = true;
     (void)ln_context_set_threads(ctx, o->threads ? o->threads : 1);
     ln_status status = LN_OK;

@@ -1,0 +1,462 @@
+// SPDX-License-Identifier: Apache-2.0
+// Builds each form operator by operator, with parameters that its faults depend on.
+
+#include "tests/differential/directed.h"
+
+#include <stdarg.h>
+#include <string.h>
+
+static bool chance(test_random *random, int percent)
+{
+    return test_random_below(random, 100) < (size_t)percent;
+}
+
+static int one_of(test_random *random, const int *values, int count)
+{
+    return values[test_random_below(random, (size_t)count)];
+}
+
+#define PICK(random, ...)                                                                          \
+    one_of(random, (const int[]){__VA_ARGS__},                                                     \
+           (int)(sizeof((const int[]){__VA_ARGS__}) / sizeof(int)))
+
+// ---- Presets ----
+
+static void give(preset *p, const char *arg_name, int tensor)
+{
+    snprintf(p->ins[p->in_count].arg_name, MODEL_NAME, "%s", arg_name);
+    p->ins[p->in_count++].tensor = tensor;
+}
+
+static void set(preset *p, const char *arg_name, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+static void set(preset *p, const char *arg_name, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    vsnprintf(p->params[p->param_count].value, sizeof p->params[0].value, format, args);
+    va_end(args);
+    p->params[p->param_count++].arg_name = arg_name;
+}
+
+// The first result of the operator that is added; -1 if the library takes none.
+static int add(model *m, test_random *random, const sizes *s, const preset *p)
+{
+    int at;
+    return operator_add(m, random, s, p, &at) ? m->ops[at].outs[0].tensor : -1;
+}
+
+static int add_act(model *m, test_random *random, const sizes *s, const char *act, int x)
+{
+    preset p = {.optype = "act", .has_plain_params = true};
+    give(&p, "src", x);
+    set(&p, "act", "%s", act);
+    return add(m, random, s, &p);
+}
+
+static int add_constant(model *m, test_random *random, tl_dtype dtype, int ndim, const int *dims,
+                        double low, double high)
+{
+    leaf l = {.dtype = dtype, .ndim = ndim, .low = low, .high = high};
+    l.fill = low == high ? FILL_SAME : dtype == TL_FLOAT ? FILL_UNIFORM : FILL_INTEGERS;
+    memcpy(l.dims, dims, (size_t)ndim * sizeof l.dims[0]);
+    return model_add_leaf(m, random, &l);
+}
+
+static int add_number(model *m, test_random *random, tl_dtype dtype, double number)
+{
+    return add_constant(m, random, dtype, 0, (const int[]){0}, number, number);
+}
+
+// A result to start from, that no caller sees: of an input, or of a constant.
+static int add_start(model *m, test_random *random, const sizes *s, int ndim, const int *dims,
+                     bool is_input)
+{
+    leaf l = {.dtype = TL_FLOAT, .ndim = ndim, .is_input = is_input, .low = -2, .high = 2};
+    memcpy(l.dims, dims, (size_t)ndim * sizeof l.dims[0]);
+    static const char *const acts[] = {"tanh", "abs", "relu", "sigmoid"};
+    const int x = model_add_leaf(m, random, &l);
+    return x < 0 ? -1 : add_act(m, random, s, acts[test_random_below(random, 4)], x);
+}
+
+// An image with sizes that are not 0.
+static int draw_image(test_random *random, const sizes *s, int *dims)
+{
+    const int rank = PICK(random, 4, 4, 4, 4, 3, 5);
+    const int drawn[] = {s->n, s->c, s->h, s->w, 3};
+    for (int d = 0; d < rank; d++)
+        dims[d] = drawn[d] > 0 ? drawn[d] : 2;
+    if (chance(random, 40)) // as many channels as columns
+        dims[rank - 1] = dims[1];
+    return rank;
+}
+
+// A convolution whose result has the shape of its source, of `outs` channels.
+static int add_same_conv(model *m, test_random *random, const sizes *s, int x, int outs, int addend,
+                         bool has_static_weights)
+{
+    const model_tensor src = m->tensors[x];
+    const int spatial = src.ndim - 2;
+    const int group = outs % src.dims[1] == 0 && chance(random, 25) ? src.dims[1] : 1;
+    leaf w = {.dtype = TL_FLOAT, .ndim = src.ndim, .low = -1, .high = 1};
+    w.is_input = !has_static_weights;
+    char padding[100] = "[";
+    int halves[MODEL_RANK];
+    w.dims[0] = outs;
+    w.dims[1] = src.dims[1] / group;
+    for (int i = 0; i < spatial; i++) {
+        halves[i] = PICK(random, 0, 1, 1, 1, 2);
+        w.dims[2 + i] = 2 * halves[i] + 1;
+    }
+    for (int i = 0; i < 2 * spatial; i++)
+        snprintf(padding + strlen(padding), sizeof padding - strlen(padding), "%s%d", i ? ", " : "",
+                 halves[i % spatial]);
+    strcat(padding, "]");
+    preset p = {.optype = "conv", .has_plain_params = true};
+    give(&p, "src", x);
+    give(&p, "weight", model_add_leaf(m, random, &w));
+    give(&p, "bias", chance(random, 50) ? ABSENT : -1);
+    if (p.ins[2].tensor == -1)
+        p.ins[2].tensor = add_constant(m, random, TL_FLOAT, 1, &outs, -1, 1);
+    give(&p, "addend", addend >= 0 ? addend : ABSENT);
+    set(&p, "padding", "%s", padding);
+    if (group != 1)
+        set(&p, "group", "%d", group);
+    if (chance(random, 40))
+        set(&p, "act", "%s", chance(random, 60) ? "relu" : "sigmoid");
+    return add(m, random, s, &p);
+}
+
+// ---- After a convolution, in channels-last form ----
+
+static int add_pooling(model *m, test_random *random, const sizes *s, int x)
+{
+    char size[60] = "[", stride[60] = "[", padding[100] = "[";
+    const int spatial = m->tensors[x].ndim - 2;
+    int window[MODEL_RANK];
+    for (int i = 0; i < spatial; i++) {
+        window[i] = PICK(random, 1, 2, 2, 3, 3, 4);
+        snprintf(size + strlen(size), sizeof size - strlen(size), "%s%d", i ? ", " : "", window[i]);
+        snprintf(stride + strlen(stride), sizeof stride - strlen(stride), "%s%d", i ? ", " : "",
+                 PICK(random, 1, 1, 2, 3));
+    }
+    for (int i = 0; i < 2 * spatial; i++)
+        snprintf(padding + strlen(padding), sizeof padding - strlen(padding), "%s%d", i ? ", " : "",
+                 (int)test_random_below(random, (size_t)window[i % spatial]));
+    strcat(size, "]");
+    strcat(stride, "]");
+    strcat(padding, "]");
+    preset p = {.optype = "pool", .has_plain_params = true};
+    give(&p, "src", x);
+    set(&p, "kind", "%s", chance(random, 75) ? "average" : chance(random, 70) ? "max" : "lp");
+    set(&p, "size", "%s", size);
+    set(&p, "stride", "%s", stride);
+    if (chance(random, 85))
+        set(&p, "padding", "%s", padding);
+    else
+        set(&p, "autopad", "%s", chance(random, 50) ? "SAME_UPPER" : "SAME_LOWER");
+    set(&p, "count_include_pad", "%d", PICK(random, 0, 1, 1));
+    set(&p, "ceil_mode", "%d", PICK(random, 0, 0, 1));
+    return add(m, random, s, &p);
+}
+
+static int add_pad(model *m, test_random *random, const sizes *s, int x)
+{
+    char pads[100] = "[";
+    const int rank = m->tensors[x].ndim;
+    for (int d = 0; d < 2 * rank; d++)
+        snprintf(pads + strlen(pads), sizeof pads - strlen(pads), "%s%d", d ? ", " : "",
+                 d % rank < 2 && chance(random, 85) ? 0 : PICK(random, 0, 1, 1, 2, -1));
+    strcat(pads, "]");
+    preset p = {.optype = "pad", .has_plain_params = true};
+    give(&p, "src", x);
+    give(&p, "filler", ABSENT);
+    if (chance(random, 70))
+        p.ins[1].tensor = add_number(m, random, TL_FLOAT, PICK(random, 3, -1, 0, 7));
+    static const char *const modes[] = {"constant", "constant", "constant", "edge", "reflect"};
+    set(&p, "mode", "%s", p.ins[1].tensor >= 0 ? "constant" : modes[test_random_below(random, 5)]);
+    set(&p, "pads", "%s", pads);
+    return add(m, random, s, &p);
+}
+
+static int add_prelu(model *m, test_random *random, const sizes *s, int x)
+{
+    const model_tensor *t = &m->tensors[x];
+    int dims[MODEL_RANK], at = chance(random, 50) ? 1 : PICK(random, 0, t->ndim - 1, t->ndim - 2);
+    for (int d = 0; d < t->ndim; d++)
+        dims[d] = d == at ? t->dims[d] : 1;
+    const int skipped = (int)test_random_below(random, (size_t)at + 1); // leading ones left out
+    preset p = {.optype = "prelu", .has_plain_params = true};
+    give(&p, "src", x);
+    give(&p, "slope", add_constant(m, random, TL_FLOAT, t->ndim - skipped, dims + skipped, -1, 2));
+    return add(m, random, s, &p);
+}
+
+// A scale for each index of an axis, with zero points that differ.
+static int add_quantize(model *m, test_random *random, const sizes *s, int x)
+{
+    const model_tensor *t = &m->tensors[x];
+    const tl_dtype dtype = chance(random, 50) ? TL_UINT8 : TL_INT8;
+    int axis = chance(random, 60) ? 1 : (int)test_random_below(random, (size_t)t->ndim);
+    const int count = t->dims[axis];
+    axis = chance(random, 30) ? axis - t->ndim : axis;
+    preset p = {.optype = "quantize", .has_plain_params = true};
+    give(&p, "src", x);
+    give(&p, "scale", add_constant(m, random, TL_FLOAT, 1, &count, 0.01, 0.2));
+    give(&p, "zero", add_constant(m, random, dtype, 1, &count, 20, 120));
+    set(&p, "axis", "%d", axis);
+    const int q = add(m, random, s, &p);
+    if (q < 0 || chance(random, 50))
+        return q;
+    preset back = p;
+    back.optype = "dequantize";
+    back.ins[0].tensor = q;
+    return add(m, random, s, &back);
+}
+
+static int add_any(model *m, test_random *random, const sizes *s, int x)
+{
+    static const char *const types[] = {"batchnorm", "groupnorm", "resize",   "elew",   "concat",
+                                        "slice",     "transpose", "softmax",  "reduce", "deconv",
+                                        "act",       "reshape",   "layernorm"};
+    preset p = {.optype = types[test_random_below(random, sizeof types / sizeof types[0])]};
+    const ln_op_info *info = operator_info(p.optype);
+    char name[MODEL_NAME];
+    snprintf(name, sizeof name, info->ins[0].flags & LN_ARG_VARIADIC ? "%.50s1" : "%.50s",
+             info->ins[0].arg_name);
+    give(&p, name, x);
+    return add(m, random, s, &p);
+}
+
+typedef int add_after(model *m, test_random *random, const sizes *s, int x);
+
+static bool make_after_conv(model *m, test_random *random, const sizes *s, add_after *after)
+{
+    int dims[MODEL_RANK];
+    const int rank = draw_image(random, s, dims);
+    int x = add_start(m, random, s, rank, dims, true);
+    const int outs = chance(random, 60) ? dims[1] : PICK(random, 1, 2, 4, 8, dims[rank - 1]);
+    if (x >= 0 && chance(random, 85))
+        x = add_same_conv(m, random, s, x, outs, -1, true);
+    x = x < 0 ? -1 : after(m, random, s, x);
+    if (x < 0)
+        return false;
+    const model_tensor t = m->tensors[x];
+    if (t.dtype == TL_FLOAT && t.ndim == rank && t.dims[1] > 0 && chance(random, 40))
+        (void)add_same_conv(m, random, s, x, PICK(random, 1, 3, 4), -1, true);
+    return true;
+}
+
+static bool make_pooling(model *m, test_random *random, const sizes *s)
+{
+    return make_after_conv(m, random, s, add_pooling);
+}
+
+static bool make_pad(model *m, test_random *random, const sizes *s)
+{
+    return make_after_conv(m, random, s, add_pad);
+}
+
+static bool make_prelu(model *m, test_random *random, const sizes *s)
+{
+    return make_after_conv(m, random, s, add_prelu);
+}
+
+static bool make_quantize(model *m, test_random *random, const sizes *s)
+{
+    return make_after_conv(m, random, s, add_quantize);
+}
+
+static bool make_any(model *m, test_random *random, const sizes *s)
+{
+    return make_after_conv(m, random, s, add_any);
+}
+
+// ---- One tensor on two operands ----
+
+static int add_sum(model *m, test_random *random, int a, int b)
+{
+    const bool is_first = chance(random, 50);
+    model_op *op = model_add_op(m, "elew");
+    model_op_add_in(m, op, "src1", is_first ? a : b);
+    model_op_add_in(m, op, "src2", is_first ? b : a);
+    model_op_set_param(m, op, "elew_op", "TL_SUM");
+    const int sum = model_op_add_out(m, op, "dst");
+    return model_check(m) ? sum : -1;
+}
+
+// conv(x) + x, where windows see elements that the sum may have overwritten; of images and of
+// constants, of which all plans make but one copy.
+static bool make_residual(model *m, test_random *random, const sizes *s)
+{
+    int dims[MODEL_RANK];
+    const int rank = draw_image(random, s, dims);
+    const bool is_constant = chance(random, 35);
+    int x = add_start(m, random, s, rank, dims, !is_constant);
+    for (int i = PICK(random, 1, 1, 2); x >= 0 && i > 0; i--) {
+        const bool is_operand = chance(random, 60);
+        int y = add_same_conv(m, random, s, x, dims[1], is_operand ? x : -1, true);
+        if (y >= 0 && !is_operand)
+            y = add_sum(m, random, x, y);
+        if (y >= 0 && chance(random, 50))
+            y = add_act(m, random, s, "relu", y);
+        x = y;
+    }
+    return x >= 0;
+}
+
+// An operator whose operands are all one constant, or two, and are all of the model that is known.
+static bool make_constants(model *m, test_random *random, const sizes *s)
+{
+    static const char *const types[] = {"conv",      "matmul",      "linear",   "elew",
+                                        "prelu",     "select",      "deconv",   "concat",
+                                        "layernorm", "scale_shift", "batchnorm"};
+    const int size = PICK(random, 2, 3, 4, 5);
+    int dims[MODEL_RANK] = {size, size, size, size};
+    const char *type = types[test_random_below(random, sizeof types / sizeof types[0])];
+    const ln_op_info *info = operator_info(type);
+    const bool is_conv = strstr(type, "conv") != NULL;
+    const int rank = is_conv                       ? PICK(random, 3, 4)
+                     : strcmp(type, "linear") == 0 ? 2
+                                                   : PICK(random, 1, 2, 3);
+    const int c = add_start(m, random, s, rank, dims, false);
+    const int x = add_start(m, random, s, rank, dims, true);
+    if (c < 0 || x < 0)
+        return false;
+    preset p = {.optype = type, .has_plain_params = chance(random, 50)};
+    for (const ln_arg_info *arg = info->ins; arg->arg_name; arg++) {
+        char name[MODEL_NAME];
+        snprintf(name, sizeof name, arg->flags & LN_ARG_VARIADIC ? "%.50s1" : "%.50s",
+                 arg->arg_name);
+        const bool is_last = arg > info->ins + 1;
+        if (is_last && arg->flags & LN_ARG_OPTIONAL)
+            continue;
+        if (!is_last || rank == 1)
+            give(&p, name, chance(random, 85) ? c : x);
+        if (arg->flags & LN_ARG_VARIADIC) {
+            snprintf(name, sizeof name, "%.50s2", arg->arg_name);
+            give(&p, name, chance(random, 85) ? c : x);
+        }
+    }
+    int y = add(m, random, s, &p);
+    if (y < 0)
+        return false;
+    // What is made is of use in the run, mostly.
+    const model_tensor t = m->tensors[y];
+    if (t.ndim == rank && memcmp(t.dims, dims, (size_t)rank * sizeof dims[0]) == 0 &&
+        chance(random, 80))
+        y = add_sum(m, random, x, y);
+    return y >= 0;
+}
+
+// ---- Quantized products ----
+
+// Of what is quantized with nearly equal scales and zero points: rules ask for equal ones.
+static double nearly(test_random *random, double number, double other)
+{
+    return chance(random, 75) ? number : other;
+}
+
+static int add_scaled(model *m, test_random *random, const sizes *s, const char *type, int x,
+                      double scale, double zero, tl_dtype dtype)
+{
+    preset p = {.optype = type, .has_plain_params = true};
+    give(&p, "src", x);
+    give(&p, "scale", add_number(m, random, TL_FLOAT, scale));
+    give(&p, "zero", dtype == TL_INT32 ? ABSENT : add_number(m, random, dtype, zero));
+    return add(m, random, s, &p);
+}
+
+static const double scales[] = {0.02, 0.05, 0.11, 0.5};
+
+// A product of bytes, whose bias may be an integer in units of the sum, then an activation between
+// bytes of the same scale and zero point, or nearly.
+static bool make_product(model *m, test_random *random, const sizes *s)
+{
+    const tl_dtype dtype = chance(random, 60) ? TL_UINT8 : TL_INT8;
+    const int k = PICK(random, 3, 4, 8, 17), n = PICK(random, 1, 4, 5, 16);
+    const bool is_conv = chance(random, 40);
+    int src_dims[] = {s->n > 0 ? s->n : 1, k, 3, 3}, weight_dims[] = {n, k, 1, 1};
+    int flat_dims[] = {k, n};
+    const double src_scale = scales[test_random_below(random, 4)], weight_scale = 0.01;
+    const double scale = scales[test_random_below(random, 4)];
+    const double zero = PICK(random, 0, 10, 100), other = PICK(random, 0, 40, 120);
+    leaf l = {.dtype = dtype, .ndim = is_conv ? 4 : 2, .is_input = true, .fill = FILL_INTEGERS};
+    memcpy(l.dims, src_dims, sizeof src_dims);
+    l.low = tl_dtype_min_double(dtype);
+    l.high = tl_dtype_max_double(dtype);
+    int x = add_scaled(m, random, s, "dequantize", model_add_leaf(m, random, &l), src_scale,
+                       PICK(random, 0, 3, 100), dtype);
+    int w = add_constant(m, random, TL_INT8, is_conv ? 4 : 2, is_conv ? weight_dims : flat_dims,
+                         -127, 127);
+    w = add_scaled(m, random, s, "dequantize", w, weight_scale, 0, TL_INT32);
+    int bias = ABSENT;
+    if (chance(random, 60)) {
+        const double most = chance(random, 50) ? 2000 : 6e6;
+        bias = add_constant(m, random, TL_INT32, 1, &n, -most, most);
+        bias = add_scaled(m, random, s, "dequantize", bias,
+                          nearly(random, src_scale * weight_scale, 0.003), 0, TL_INT32);
+    }
+    if (x < 0 || w < 0)
+        return false;
+    preset p = {.optype = is_conv ? "conv" : "linear", .has_plain_params = true};
+    give(&p, "src", x);
+    give(&p, "weight", w);
+    give(&p, "bias", bias >= 0 ? bias : ABSENT);
+    int y = add(m, random, s, &p);
+    if (y >= 0)
+        y = add_scaled(m, random, s, "quantize", y, scale, zero, dtype);
+    for (int i = PICK(random, 1, 1, 2); y >= 0 && i > 0; i--) {
+        static const char *const acts[] = {"relu", "relu", "relu", "clip", "sigmoid", "lrelu"};
+        const char *act = acts[test_random_below(random, 6)];
+        y = add_scaled(m, random, s, "dequantize", y, nearly(random, scale, 0.07),
+                       nearly(random, zero, other), dtype);
+        preset a = {.optype = "act", .has_plain_params = true};
+        give(&a, "src", y);
+        set(&a, "act", "%s", act);
+        if (strcmp(act, "clip") == 0) {
+            set(&a, "alpha", "%d", PICK(random, 0, 0, -1));
+            set(&a, "beta", "%d", PICK(random, 1, 3, 6));
+        }
+        y = y < 0 ? -1 : add(m, random, s, &a);
+        if (y >= 0)
+            y = add_scaled(m, random, s, "quantize", y, nearly(random, scale, 0.07),
+                           nearly(random, zero, other), dtype);
+    }
+    return y >= 0;
+}
+
+// ---- The table ----
+
+static const struct {
+    const char *name;
+    bool (*make)(model *m, test_random *random, const sizes *s);
+} directed[] = {
+    {"a pooling after a convolution", make_pooling},
+    {"a pad after a convolution", make_pad},
+    {"slopes after a convolution", make_prelu},
+    {"scales of an axis after a convolution", make_quantize},
+    {"an operator after a convolution", make_any},
+    {"a convolution with its source as addend", make_residual},
+    {"operators on constants", make_constants},
+    {"a quantized product", make_product},
+};
+
+size_t directed_count(void)
+{
+    return sizeof directed / sizeof directed[0];
+}
+
+const char *directed_name(size_t index)
+{
+    return directed[index].name;
+}
+
+bool directed_make(model *m, test_random *random, const sizes *s, size_t index)
+{
+    sizes plain = *s;
+    plain.dtype = TL_FLOAT;
+    plain.has_extremes = false;
+    snprintf(m->origin, sizeof m->origin, "%s", directed[index].name);
+    return directed[index].make(m, random, &plain) && !m->is_overflown;
+}
