@@ -155,26 +155,31 @@ static void try_side(verdict *v, as_read *a, const char *text, const char *name,
     side_result_free(&r);
 }
 
-static void try_dynamic(verdict *v, const as_read *before, as_read *a, const char *text,
-                        const char *name, const side_options *o)
+static void judge_dynamic(verdict *v, as_read *a, const char *name, side_result *r)
 {
-    if (v->is_failed)
-        return;
-    side_result r;
     char message[600];
-    side_run_dynamic(text, before, a, o, &r);
-    // The sizes of a range may be those for which the model is none.
-    bool is_refused =
-        r.status != LN_OK &&
-        (strcmp(r.stage, "read") == 0 || (o->ranges[0].symbol && strcmp(r.stage, "compile") == 0));
-    if (!is_refused &&
-        !side_agrees(a, &r, false, strcmp(o->target, "cpu") == 0, message, sizeof message))
-        differ(v, name, &r, message);
-    side_result_free(&r);
+    if (!side_agrees(a, r, false, strcmp(name, "dynamic ref") != 0, message, sizeof message))
+        differ(v, name, r, message);
+    side_result_free(r);
 }
 
-// The model with each dimension of an input whose size is `from` as `to`; -1: dynamic.
-static char *resized(const model *m, const int *from, const int *to, int count)
+// Dimensions of inputs that change together: those of a size, on one axis or on all (-1).
+typedef struct dynamic_size {
+    int size, axis;
+} dynamic_size;
+
+static const dynamic_size *find_size(const dynamic_size *list, int count, int size, int axis)
+{
+    for (int k = 0; k < count; k++)
+        if (list[k].size == size && (list[k].axis == -1 || list[k].axis == axis))
+            return &list[k];
+    return NULL;
+}
+
+#define DYNAMIC (-1)
+
+// The model with sizes of inputs that are larger by `by`, or DYNAMIC. NULL when memory is gone.
+static model *with_sizes(const model *m, const dynamic_size *chosen, int count, int by)
 {
     model *copy = model_create();
     if (!copy)
@@ -188,17 +193,16 @@ static char *resized(const model *m, const int *from, const int *to, int count)
         char dims[200] = "[", names[300] = "[";
         bool is_dynamic = false;
         for (int d = 0; d < t->ndim; d++) {
-            int size = t->dims[d];
+            const dynamic_size *s = find_size(chosen, count, t->dims[d], d);
             char symbol[16] = "";
-            for (int k = 0; k < count; k++)
-                if (t->dims[d] == from[k]) {
-                    size = to[k];
-                    if (size < 0)
-                        snprintf(symbol, sizeof symbol, "s%d", from[k]);
-                }
-            is_dynamic = is_dynamic || size < 0;
+            if (s && by == DYNAMIC)
+                snprintf(symbol, sizeof symbol, "s%d", s->size);
+            is_dynamic = is_dynamic || symbol[0];
             size_t used = strlen(dims), named = strlen(names);
-            snprintf(dims + used, sizeof dims - used, "%s%d", d ? ", " : "", size);
+            snprintf(dims + used, sizeof dims - used, "%s%d", d ? ", " : "",
+                     !s              ? t->dims[d]
+                     : by == DYNAMIC ? -1
+                                     : t->dims[d] + by);
             snprintf(names + named, sizeof names - named, "%s\"%s\"", d ? ", " : "", symbol);
         }
         strcat(dims, "]");
@@ -207,66 +211,119 @@ static char *resized(const model *m, const int *from, const int *to, int count)
         if (is_dynamic) {
             model_op_set_param(copy, op, "names", names);
             model_op_drop_param(op, "data");
-        } else if (to[0] < from[0]) { // no more numbers than elements
-            model_op_drop_param(op, "data");
-            model_op_set_param(copy, op, "ran", "[-2, 2]");
         }
     }
-    char *text = copy->is_overflown ? NULL : model_write(copy);
+    return copy;
+}
+
+static char *write_with_sizes(const model *m, const dynamic_size *chosen, int count, int by)
+{
+    model *copy = with_sizes(m, chosen, count, by);
+    char *text = copy && !copy->is_overflown ? model_write(copy) : NULL;
     model_destroy(copy);
     return text;
 }
 
-// Sizes of inputs that become dynamic; how many.
-static int choose_sizes(const model *m, test_random *random, int *from)
+// Whether the model has other sizes there too: a size that weights have is not free.
+static bool are_free(const model *m, const dynamic_size *chosen, int count)
+{
+    model *copy = with_sizes(m, chosen, count, 1);
+    const bool is_model = copy && model_check(copy);
+    model_destroy(copy);
+    return is_model;
+}
+
+// Sizes of inputs that may become dynamic; how many, at most `room`.
+static int list_sizes(const model *m, dynamic_size *list, int room)
 {
     int count = 0;
-    for (int i = 0; i < m->op_count && count < 2; i++) {
-        if (strcmp(m->ops[i].optype, "input") != 0)
-            continue;
+    for (int i = 0; i < m->op_count; i++) {
         const model_tensor *t = &m->tensors[m->ops[i].outs[0].tensor];
-        for (int d = 0; d < t->ndim && count < 2; d++) {
-            bool is_there = t->dims[d] < 2;
+        for (int d = 0; strcmp(m->ops[i].optype, "input") == 0 && d < 2 * t->ndim; d++) {
+            const int size = t->dims[d / 2], axis = d % 2 ? d / 2 : -1;
+            bool is_there = size < 2 || count == room;
             for (int k = 0; k < count; k++)
-                is_there = is_there || from[k] == t->dims[d];
-            if (!is_there && test_random_below(random, 2))
-                from[count++] = t->dims[d];
+                is_there = is_there || (list[k].size == size && list[k].axis == axis);
+            if (!is_there)
+                list[count++] = (dynamic_size){size, axis};
         }
     }
     return count;
 }
 
+// One or two of them, in random order.
+static int choose_sizes(const model *m, test_random *random, dynamic_size *chosen)
+{
+    dynamic_size list[24];
+    int left = list_sizes(m, list, 24), count = 0;
+    const int most = 1 + (int)test_random_below(random, 2);
+    while (left > 0 && count < most) {
+        const size_t at = test_random_below(random, (size_t)left);
+        chosen[count] = list[at];
+        list[at] = list[--left];
+        bool is_there = false;
+        for (int k = 0; k < count; k++)
+            is_there = is_there || chosen[k].size == chosen[count].size;
+        count += !is_there && are_free(m, chosen, count + 1);
+    }
+    return count;
+}
+
+// Sizes that are tried one after the other: shapes after the second follow what the first two have
+// in common.
+static const int size_steps[] = {0, 1, 3, 2};
+
+#define STEPS (int)(sizeof size_steps / sizeof size_steps[0])
+
+static void try_dynamic(verdict *v, as_read *const *steps, const char *text, const char *name,
+                        const side_options *o)
+{
+    side_result r;
+    dynamic_side *d = v->is_failed ? NULL : dynamic_side_create(text, o, &r);
+    // The sizes of a range may be those for which the model is none.
+    const bool is_refused = v->is_failed || strcmp(r.stage ? r.stage : "", "read") == 0 ||
+                            (o->ranges[0].symbol && strcmp(r.stage ? r.stage : "", "compile") == 0);
+    if (!d && !is_refused && steps[0])
+        judge_dynamic(v, steps[0], name, &r);
+    for (int i = 0; d && i < STEPS && !v->is_failed; i++)
+        if (steps[i]) {
+            dynamic_side_run(d, steps[i], &r);
+            judge_dynamic(v, steps[i], name, &r);
+        }
+    dynamic_side_destroy(d);
+}
+
 static void try_all_dynamic(verdict *v, const model *m, test_random *random)
 {
-    int from[2], to[2] = {-1, -1};
-    int count = choose_sizes(m, random, from);
-    if (count == 0)
+    dynamic_size chosen[2];
+    int count = choose_sizes(m, random, chosen);
+    if (count == 0 || v->is_failed)
         return;
-    char *dynamic = resized(m, from, to, count), symbols[2][16];
+    char *dynamic = write_with_sizes(m, chosen, count, DYNAMIC), symbols[2][16];
     side_options range = {.target = "cpu"};
     for (int k = 0; k < count; k++) {
-        snprintf(symbols[k], sizeof symbols[k], "s%d", from[k]);
-        range.ranges[k] = (side_range){symbols[k], from[k], from[k] + 2};
+        snprintf(symbols[k], sizeof symbols[k], "s%d", chosen[k].size);
+        range.ranges[k] = (side_range){symbols[k], chosen[k].size, chosen[k].size + 3};
     }
-    as_read *before = NULL;
-    for (int step = 0; step < 3 && dynamic && !v->is_failed; step++) {
-        for (int k = 0; k < count; k++)
-            to[k] = from[k] + step;
-        char *fixed = resized(m, from, to, count);
+    as_read *steps[STEPS];
+    for (int i = 0; i < STEPS; i++) {
+        char *fixed = write_with_sizes(m, chosen, count, size_steps[i]);
         const side_result *r;
-        as_read *a = fixed ? as_read_create(fixed, &r) : NULL;
-        if (a && r->status == LN_OK) {
-            try_dynamic(v, before, a, dynamic, "dynamic cpu", &(side_options){.target = "cpu"});
-            if (step == 1)
-                try_dynamic(v, before, a, dynamic, "dynamic ref", &(side_options){.target = "ref"});
-            try_dynamic(v, before, a, dynamic, "range", &range);
-            as_read_destroy(before);
-            before = a;
-        } else
-            as_read_destroy(a);
+        steps[i] = fixed ? as_read_create(fixed, &r) : NULL;
+        if (steps[i] && r->status != LN_OK) {
+            as_read_destroy(steps[i]);
+            steps[i] = NULL;
+        }
         free(fixed);
     }
-    as_read_destroy(before);
+    if (dynamic) {
+        try_dynamic(v, steps, dynamic, "dynamic cpu", &(side_options){.target = "cpu"});
+        if (options.is_long || test_random_below(random, 3) == 0)
+            try_dynamic(v, steps, dynamic, "dynamic ref", &(side_options){.target = "ref"});
+        try_dynamic(v, steps, dynamic, "range", &range);
+    }
+    for (int i = 0; i < STEPS; i++)
+        as_read_destroy(steps[i]);
     free(dynamic);
 }
 
@@ -314,7 +371,8 @@ static void run_all(const model *m, uint64_t seed, verdict *v)
                      &(side_options){.target = "cpu", .freezes_constants = true});
         if (options.is_long || test_random_below(&random, 12) == 0)
             try_side(v, a, text, "compiled", &(side_options){.target = "cpu", .way = WAY_COMPILED});
-        if (options.is_long || has_op(m, "Shape") || test_random_below(&random, 4) == 0)
+        bool is_dynamic = options.is_long || has_op(m, "Shape") || !test_random_below(&random, 4);
+        for (int i = options.is_long ? 4 : 1; is_dynamic && i > 0; i--)
             try_all_dynamic(v, m, &random);
         if (options.is_long || test_random_below(&random, 8) == 0)
             try_in_branch(v, a, m, test_random_below(&random, 2) ? "cpu" : "ref");
@@ -656,13 +714,39 @@ static int slice_of_table(model *m, test_random *random, const model_tensor *lik
                      "reshaped");
 }
 
-// Through a row of all elements and back.
-static int through_views(model *m, test_random *random, int t, int dims)
+static int as_shape(model *m, int t, int shape)
 {
-    const char *const args[] = {"data", "shape"};
+    return add_plain(m, "Reshape", (const char *const[]){"data", "shape"}, (int[]){t, shape}, 2,
+                     "reshaped");
+}
+
+static int sum_or_product(model *m, test_random *random, int a, int b)
+{
+    model_op *op = model_add_op(m, "elew");
+    const bool is_first = test_random_below(random, 4) == 0;
+    model_op_add_in(m, op, "src1", is_first ? b : a);
+    model_op_add_in(m, op, "src2", is_first ? a : b);
+    model_op_set_param(m, op, "elew_op", test_random_below(random, 3) ? "TL_SUM" : "TL_MUL");
+    return model_op_add_out(m, op, "dst");
+}
+
+// A constant that is made for the shape `dims` meets `t`: as it is, or where one of the two or both
+// are rows of all elements, which are views.
+static int meet(model *m, test_random *random, int t, int made, int dims)
+{
     const int all = add_numbers(m, random, (int[]){-1}, 1);
-    const int row = add_plain(m, "Reshape", args, (int[]){t, all}, 2, "reshaped");
-    return add_plain(m, "Reshape", args, (int[]){row, dims}, 2, "reshaped");
+    switch (test_random_below(random, 3)) {
+    case 0: return sum_or_product(m, random, t, made);
+    case 1: {
+        const int row = as_shape(m, made, all);
+        return sum_or_product(m, random, t, as_shape(m, row, dims));
+    }
+    default: {
+        const int row = as_shape(m, t, all);
+        const int sum = sum_or_product(m, random, row, as_shape(m, made, all));
+        return as_shape(m, sum, dims);
+    }
+    }
 }
 
 // Something is computed, and a constant as long as the result is added or multiplied.
@@ -682,19 +766,10 @@ static bool make_of_sizes(model *m, test_random *random, sizes s)
             return false;
         const int dims =
             add_plain(m, "Shape", (const char *const[]){"data"}, (int[]){t}, 1, "shape");
-        const bool is_whole = test_random_below(random, 3) > 0;
-        int made =
-            is_whole ? expand(m, random, &like, dims) : slice_of_table(m, random, &like, dims);
-        if (is_whole && test_random_below(random, 2))
-            made = through_views(m, random, made, dims);
-        model_op *op = model_add_op(m, "elew");
-        if (!op)
-            return false;
-        const bool is_first = test_random_below(random, 4) == 0;
-        model_op_add_in(m, op, "src1", is_first ? made : t);
-        model_op_add_in(m, op, "src2", is_first ? t : made);
-        model_op_set_param(m, op, "elew_op", test_random_below(random, 3) ? "TL_SUM" : "TL_MUL");
-        model_op_add_out(m, op, "dst");
+        if (test_random_below(random, 3))
+            (void)meet(m, random, t, expand(m, random, &like, dims), dims);
+        else
+            (void)sum_or_product(m, random, t, slice_of_table(m, random, &like, dims));
         if (m->is_overflown || !model_check(m))
             return false;
         if (test_random_below(random, 2))

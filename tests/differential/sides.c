@@ -411,25 +411,49 @@ static ln_status give_inputs(ln_context *ctx, const as_read *a)
     return status;
 }
 
-void side_run_dynamic(const char *text, const as_read *before, const as_read *a,
-                      const side_options *options, side_result *out)
+struct dynamic_side {
+    ln_context *ctx;
+    side_result noted; // rules, as the context compiles for another shape too
+};
+
+dynamic_side *dynamic_side_create(const char *text, const side_options *options, side_result *out)
 {
     *out = (side_result){.status = LN_OK};
-    ln_context *ctx = compiled(text, options, out);
-    if (!ctx)
-        return;
-    ln_status status = ln_context_load(ctx, NULL);
-    if (status == LN_OK && before && give_inputs(ctx, before) == LN_OK)
-        (void)ln_context_run(ctx); // those shapes are judged where they are `a`
+    dynamic_side *d = calloc(1, sizeof *d);
+    if (!d) {
+        fail(out, "create", LN_NO_MEMORY);
+        return NULL;
+    }
+    d->ctx = compiled(text, options, &d->noted);
+    const ln_status status = d->ctx ? ln_context_load(d->ctx, NULL) : LN_OK;
     if (status != LN_OK)
-        fail(out, "load", status);
-    else if ((status = give_inputs(ctx, a)) != LN_OK)
-        fail(out, "reshape", status);
-    else if ((status = ln_context_run(ctx)) != LN_OK)
-        fail(out, "run", status);
+        fail(&d->noted, "load", status);
+    if (d->ctx && status == LN_OK)
+        return d;
+    *out = d->noted;
+    dynamic_side_destroy(d);
+    return NULL;
+}
+
+void dynamic_side_destroy(dynamic_side *d)
+{
+    if (!d)
+        return;
+    ln_context_free(d->ctx);
+    free(d);
+}
+
+void dynamic_side_run(dynamic_side *d, const as_read *a, side_result *out)
+{
+    ln_status status = give_inputs(d->ctx, a);
+    const char *stage = status == LN_OK ? "run" : "reshape";
+    if (status == LN_OK)
+        status = ln_context_run(d->ctx);
+    *out = d->noted;
+    if (status != LN_OK)
+        fail(out, stage, status);
     else
-        collect(ctx, out);
-    ln_context_free(ctx);
+        collect(d->ctx, out);
 }
 
 // ---- What roundings may change ----

@@ -67,11 +67,15 @@ void as_read_destroy(as_read *a);
 // The same model on another side. The caller gives the result back.
 void side_run(const char *text, const side_options *options, side_result *out);
 
-// The model with dynamic dimensions, reshaped to those of the inputs of `a`, with their values. The
-// same context has run for those of `before`, which may be NULL: what its plans have in common is
-// then that of another shape.
-void side_run_dynamic(const char *text, const as_read *before, const as_read *a,
-                      const side_options *options, side_result *out);
+// A context of the model with dynamic dimensions, which runs for one shape after the other: what
+// its plans have in common is that of the shapes before. NULL, and the failure in *out, if the
+// model is refused.
+typedef struct dynamic_side dynamic_side;
+dynamic_side *dynamic_side_create(const char *text, const side_options *options, side_result *out);
+void dynamic_side_destroy(dynamic_side *d);
+
+// A run for the shapes of the inputs of `a`, with their values.
+void dynamic_side_run(dynamic_side *d, const as_read *a, side_result *out);
 void side_result_free(side_result *result);
 
 // Whether `got` is what the model as read gives; else `message` says where it is not. `is_exact`:
