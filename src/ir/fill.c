@@ -4,6 +4,8 @@
 
 #include "ir/fill.h"
 
+#include <string.h>
+
 #include <lightnet/op_info.h>
 
 #include "ir/attached.h"
@@ -138,6 +140,27 @@ static ln_status fill_from_attached(const ln_fill *fill, const ln_tensor_entry *
     return LN_OK;
 }
 
+// What nobody has anything for: its memory may have held another tensor while the model was loaded.
+static ln_status fill_with_zeros(ln_fill *fill, const ln_tensor_entry *entry)
+{
+    fill->missing_count++;
+    if (!entry->tensor->data)
+        return LN_OK;
+    if (entry->mtype == LN_MEM_CPU) {
+        memset(entry->tensor->data, 0, tl_tensor_size(entry->tensor));
+        return LN_OK;
+    }
+    ln_copy_func copy = ln_mem_type_copy_func(entry->mtype, LN_MEM_CPU);
+    tl_tensor *zeros =
+        tl_tensor_zeros(entry->tensor->ndim, entry->tensor->dims, entry->tensor->dtype);
+    if (!zeros)
+        return LN_NO_MEMORY;
+    if (copy)
+        copy(entry->tensor->data, zeros->data, tl_tensor_size(zeros));
+    tl_tensor_free_data_too(zeros);
+    return LN_OK;
+}
+
 ln_status ln_fill_op(ln_fill *fill, const ln_op *op)
 {
     const ln_tensor_list_entry *out;
@@ -155,7 +178,7 @@ ln_status ln_fill_op(ln_fill *fill, const ln_op *op)
             return LN_FAIL(LN_INVALID, "%s: tensor '%s' has another shape than the model says",
                            root->weights, entry->name);
         else if (!entry->attached)
-            fill->missing_count++;
+            LN_TRY(fill_with_zeros(fill, entry));
         else if (is_read_in_file(fill->ctx, entry))
             entry->tensor->data = (void *)(uintptr_t)entry->attached;
         else if (!ln_entry_is_in_place(entry))

@@ -102,5 +102,32 @@ TEST(weights_that_are_attached_fit_as_well)
     ln_arch_cleanup();
 }
 
+// What the first convolution packs is only there while the model is loaded, and the weights of the
+// second have the same memory then.
+TEST(weights_without_a_file_are_zero)
+{
+    static const char convs[] =
+        "input(| dst=x | dtype=TL_FLOAT, dims=[1, 8, 9, 9], ran=[1, 2]);"
+        "create(| dst=v | dtype=TL_FLOAT, dims=[8, 8, 3, 3], ran=[1, 2]);"
+        "conv(src=x, weight=v | dst=y |);"
+        "create(| dst=w | dtype=TL_FLOAT, dims=[8, 8, 3, 3], from_file=true);"
+        "conv(src=y, weight=w | dst=z |);";
+    static const char *const targets[] = {"cpu", "ref"};
+    CHECK_OK(ln_arch_init());
+    for (int i = 0; i < 2; i++) {
+        ln_context *ctx = open_text(convs);
+        float z[8 * 5 * 5];
+        CHECK_OK(ln_context_compile(ctx, targets[i]));
+        CHECK_STR_EQ(ln_context_missing(ctx, 0), "w");
+        CHECK_OK(ln_context_load(ctx, NULL));
+        CHECK_OK(ln_context_run(ctx));
+        CHECK_NOT_NULL(ln_context_get_data(ctx, "z", z));
+        for (size_t k = 0; k < sizeof z / sizeof z[0]; k++)
+            CHECK_NEAR(z[k], 0, 0);
+        close_context(ctx);
+    }
+    ln_arch_cleanup();
+}
+
 TEST_LIST(weights_that_are_attached_fit_as_well, weights_come_from_all_formats,
-          weights_that_do_not_fit_are_refused)
+          weights_that_do_not_fit_are_refused, weights_without_a_file_are_zero)
