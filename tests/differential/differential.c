@@ -354,6 +354,22 @@ static bool has_op(const model *m, const char *optype)
     return false;
 }
 
+// Whether an operator has nothing but constants as operands, so that loading computes it.
+static bool computes_constants(const model *m)
+{
+    for (int i = 0; i < m->op_count; i++) {
+        const model_op *op = &m->ops[i];
+        bool is_constant = op->in_count > 0;
+        for (int k = 0; k < op->in_count; k++) {
+            const model_tensor *t = &m->tensors[op->ins[k].tensor];
+            is_constant = is_constant && t->is_leaf && !t->is_input;
+        }
+        if (is_constant)
+            return true;
+    }
+    return false;
+}
+
 static void run_all(const model *m, uint64_t seed, verdict *v)
 {
     *v = (verdict){.is_run = false};
@@ -366,7 +382,7 @@ static void run_all(const model *m, uint64_t seed, verdict *v)
         try_side(v, a, text, "ref", &(side_options){.target = "ref"});
         try_side(v, a, text, "cpu", &(side_options){.target = "cpu"});
         try_side(v, a, text, "session", &(side_options){.target = "cpu", .way = WAY_SESSION});
-        if (options.is_long || test_random_below(&random, 6) == 0)
+        if (options.is_long || computes_constants(m) || test_random_below(&random, 12) == 0)
             try_side(v, a, text, "frozen",
                      &(side_options){.target = "cpu", .freezes_constants = true});
         if (options.is_long || test_random_below(&random, 12) == 0)

@@ -319,10 +319,13 @@ static bool make_constants(model *m, test_random *random, const sizes *s)
     const int rank = is_conv                       ? PICK(random, 3, 4)
                      : strcmp(type, "linear") == 0 ? 2
                                                    : PICK(random, 1, 2, 3);
-    const int c = add_start(m, random, s, rank, dims, false);
     const int x = add_start(m, random, s, rank, dims, true);
+    const int c = chance(random, 50) ? add_start(m, random, s, rank, dims, false)
+                                     : add_constant(m, random, TL_FLOAT, rank, dims, -2, 2);
     if (c < 0 || x < 0)
         return false;
+    // A step of the run may read the constant, and come before those of loading.
+    const int early = chance(random, 40) ? add_sum(m, random, x, c) : -1;
     preset p = {.optype = type, .has_plain_params = chance(random, 50)};
     for (const ln_arg_info *arg = info->ins; arg->arg_name; arg++) {
         char name[MODEL_NAME];
@@ -345,7 +348,7 @@ static bool make_constants(model *m, test_random *random, const sizes *s)
     const model_tensor t = m->tensors[y];
     if (t.ndim == rank && memcmp(t.dims, dims, (size_t)rank * sizeof dims[0]) == 0 &&
         chance(random, 80))
-        y = add_sum(m, random, x, y);
+        y = add_sum(m, random, early >= 0 ? early : x, y);
     return y >= 0;
 }
 
