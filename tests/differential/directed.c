@@ -91,21 +91,21 @@ static int draw_image(test_random *random, const sizes *s, int *dims)
     return rank;
 }
 
-// A convolution whose result has the shape of its source, of `outs` channels.
+// A convolution whose result has the shape of its source, of `outs` channels. `is_wide`: windows
+// are larger than an element on all axes.
 static int add_same_conv(model *m, test_random *random, const sizes *s, int x, int outs, int addend,
-                         bool has_static_weights)
+                         bool is_wide)
 {
     const model_tensor src = m->tensors[x];
     const int spatial = src.ndim - 2;
     const int group = outs % src.dims[1] == 0 && chance(random, 25) ? src.dims[1] : 1;
     leaf w = {.dtype = TL_FLOAT, .ndim = src.ndim, .low = -1, .high = 1};
-    w.is_input = !has_static_weights;
     char padding[100] = "[";
     int halves[MODEL_RANK];
     w.dims[0] = outs;
     w.dims[1] = src.dims[1] / group;
     for (int i = 0; i < spatial; i++) {
-        halves[i] = PICK(random, 0, 1, 1, 1, 2);
+        halves[i] = is_wide ? PICK(random, 1, 1, 2) : PICK(random, 0, 1, 1, 1, 2);
         w.dims[2 + i] = 2 * halves[i] + 1;
     }
     for (int i = 0; i < 2 * spatial; i++)
@@ -237,13 +237,13 @@ static bool make_after_conv(model *m, test_random *random, const sizes *s, add_a
     int x = add_start(m, random, s, rank, dims, true);
     const int outs = chance(random, 60) ? dims[1] : PICK(random, 1, 2, 4, 8, dims[rank - 1]);
     if (x >= 0 && chance(random, 85))
-        x = add_same_conv(m, random, s, x, outs, -1, true);
+        x = add_same_conv(m, random, s, x, outs, -1, false);
     x = x < 0 ? -1 : after(m, random, s, x);
     if (x < 0)
         return false;
     const model_tensor t = m->tensors[x];
     if (t.dtype == TL_FLOAT && t.ndim == rank && t.dims[1] > 0 && chance(random, 40))
-        (void)add_same_conv(m, random, s, x, PICK(random, 1, 3, 4), -1, true);
+        (void)add_same_conv(m, random, s, x, PICK(random, 1, 3, 4), -1, false);
     return true;
 }
 
@@ -291,6 +291,8 @@ static bool make_residual(model *m, test_random *random, const sizes *s)
 {
     int dims[MODEL_RANK];
     const int rank = draw_image(random, s, dims);
+    for (int d = 2; d < rank; d++)
+        dims[d] = dims[d] < 4 ? dims[d] + 3 : dims[d];
     const bool is_constant = chance(random, 35);
     int x = add_start(m, random, s, rank, dims, !is_constant);
     for (int i = PICK(random, 1, 1, 2); x >= 0 && i > 0; i--) {
@@ -441,6 +443,7 @@ static const struct {
     {"scales of an axis after a convolution", make_quantize},
     {"an operator after a convolution", make_any},
     {"a convolution with its source as addend", make_residual},
+    {"a convolution and a sum with its source", make_residual},
     {"operators on constants", make_constants},
     {"a quantized product", make_product},
 };
