@@ -10,6 +10,7 @@
 #include "bench_profile.h"
 #include "cli.h"
 #include "compile_flags.h"
+#include "file_bytes.h"
 #include "input_options.h"
 #include "model_io.h"
 #include "progress.h"
@@ -104,6 +105,7 @@ const verb_usage bench_usage = {
 
 static ln_status prepare(ln_context *ctx, const bench_options *o, given_inputs *given)
 {
+    LN_TRY(given_inputs_override(ctx, o->inputs.items, (size_t)o->inputs.count));
     LN_TRY(model_set_shapes(ctx, &o->shapes));
     LN_TRY(given_inputs_read(ctx, o->inputs.items, (size_t)o->inputs.count, &o->files, given));
     if (ln_context_get_state(ctx) >= LN_CONTEXT_PLANNED)
@@ -296,6 +298,8 @@ int cmd_bench(int argc, char **argv)
         return code == -1 ? EXIT_OK : code;
     o.target = compile_flags_target(&o.flags, o.target);
 
+    if (file_check_writable(o.json) != LN_OK || file_check_writable(o.trace) != LN_OK)
+        return say_failure();
     bench_result result = {0};
     double start = bench_clock();
     ln_context *ctx = open_model(o.model);

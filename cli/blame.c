@@ -145,13 +145,17 @@ static void print_findings(const suspect *s, const blame_options *o, const findi
 {
     for (size_t i = 0; i < found->count; i++)
         print_culprit(s, found, i);
+    static const option_id own[] = {OPT_TARGET, OPT_SKIP,    OPT_OUTFILE, OPT_TIMEOUT,
+                                    OPT_FIRST,  OPT_VERBOSE, OPT_SEED};
+    size_t own_count = sizeof own / sizeof own[0] - !found->is_right;
     printf(found->is_right ? "without %s the model is right; go on with: lightnet run -t %s --skip "
                            : "without %s it is still wrong: lightnet blame -t %s --skip ",
            found->count == 1 ? "it" : "them", o->target);
     print_skips(&found->left_out);
-    for (size_t i = 0; i < o->flags.options.rule_file_count; i++)
-        printf(" --rules %s", o->flags.rule_files[i]);
-    printf(" %s\n", o->model);
+    options_print_given(stdout, found->is_right ? &run_usage : &blame_usage, own, own_count);
+    putchar(' ');
+    print_word(stdout, o->model);
+    putchar('\n');
 }
 
 // ---- Reproducers ----
@@ -326,6 +330,7 @@ static ln_status blame(ln_context *model, blame_options *o, int *out_code)
     if (ln_context_get_state(model) >= LN_CONTEXT_PLANNED)
         return LN_FAIL(LN_STATE, "%s is compiled already; blame needs what it was compiled from",
                        o->model);
+    LN_TRY(given_inputs_override(model, o->source.inputs.items, (size_t)o->source.inputs.count));
     LN_TRY(model_set_shapes(model, &o->shapes));
     compile_flags_options(&o->flags);
     suspect s = {.model = model,
@@ -360,7 +365,8 @@ int cmd_blame(int argc, char **argv)
     if (code != EXIT_OK)
         return code == -1 ? EXIT_OK : code;
     if (o.flags.options.stays_as_read)
-        return say_usage_error("blame", "--rules=none is what the other side is compared with");
+        return say_usage_error(
+            "blame", "--rules=none is what the other side is compared with already; leave it out");
     show_messages(0, 1, 0); // random weights are meant here
     ln_context *ctx = open_model(o.model);
     if (!ctx)

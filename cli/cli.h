@@ -67,6 +67,10 @@ void say_error(const char *fmt, ...) LN_PRINTF(1, 2);
 // Chooses which messages of the library are shown.
 void show_messages(int warnings, int internal_warnings, int debug);
 
+// Shows warnings of the library or not, until they are shown again; returns whether they were
+// shown.
+int show_warnings(int is_shown);
+
 // The library's last message as an error; returns EXIT_FAILED.
 int say_failure(void);
 
@@ -113,6 +117,9 @@ int take_strict(void *unused, const char *verb, const char *value);
     {                                                                                              \
         OPT_STRICT, 0, take_strict, NULL, 0                                                        \
     }
+
+// LN_INVALID, with what to do, for a folder and for an empty file, which are no models.
+ln_status check_source(const char *source);
 
 // Creates a context and reads `source` into it. NULL after having said why.
 ln_context *open_model(const char *source);

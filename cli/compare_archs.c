@@ -8,6 +8,7 @@
 #include "compare.h"
 #include "compare_json.h"
 #include "compile_flags.h"
+#include "file_bytes.h"
 #include "json_out.h"
 #include "model_io.h"
 #include "threads_option.h"
@@ -85,6 +86,17 @@ static void print_each(void *user, const deviation *d)
     printf("' (%s)\n", printable(d->optype));
 }
 
+// What finds the rule or kernel, on the same data.
+static void print_next(const compare_options *o)
+{
+    static const option_id own[] = {OPT_A, OPT_B, OPT_ALL, OPT_JSON};
+    printf("what makes it so: lightnet blame -t %s", o->b);
+    options_print_given(stdout, &blame_usage, own, sizeof own / sizeof own[0]);
+    putchar(' ');
+    print_word(stdout, o->model);
+    putchar('\n');
+}
+
 static void print_comparison(const compare_options *o, const comparison *c, ln_context *expected)
 {
     const char *a = o->a ? o->a : "the model as it was read";
@@ -96,6 +108,8 @@ static void print_comparison(const compare_options *o, const comparison *c, ln_c
         print_deviation("largest:", &c->worst, expected);
     else if (c->wrong_count == 0)
         printf("%s and %s give the same\n", a, o->b);
+    if (c->wrong_count > 0 && !o->a)
+        print_next(o);
 }
 
 // ---- JSON ----
@@ -200,6 +214,7 @@ static ln_status compare(compare_options *o, ln_context *model, int *out_code)
     if (ln_context_get_state(model) != LN_CONTEXT_READY)
         return LN_FAIL(LN_STATE, "%s is compiled already; compare the model it came from",
                        o->model);
+    LN_TRY(given_inputs_override(model, o->source.inputs.items, (size_t)o->source.inputs.count));
     LN_TRY(model_set_shapes(model, &o->shapes));
     trial_data *data;
     LN_TRY(trial_data_create(model, &o->source, &data));
@@ -219,7 +234,10 @@ int cmd_compare(int argc, char **argv)
     if (code != EXIT_OK)
         return code == -1 ? EXIT_OK : code;
     if (o.flags.options.stays_as_read)
-        return say_usage_error("compare", "--rules=none is what -b is compared with");
+        return say_usage_error("compare",
+                               "--rules=none is what -b is compared with already; leave it out");
+    if (file_check_writable(o.json) != LN_OK)
+        return say_failure();
     ln_context *model = open_model(o.model);
     if (!model)
         return EXIT_FAILED;

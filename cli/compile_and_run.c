@@ -12,6 +12,7 @@
 #include "model_io.h"
 #include "progress.h"
 #include "summary.h"
+#include "tensor_input.h"
 #include "threads_option.h"
 #include "write_option.h"
 
@@ -204,13 +205,26 @@ static ln_status compile(ln_context *ctx, source_options *o)
 
 // ---- Running ----
 
+// Inputs that are given are not read where the model is only compiled, but are those of the model.
+static ln_status check_inputs(const ln_context *ctx, const source_options *o)
+{
+    for (int i = 0; i < o->inputs.count; i++) {
+        const ln_tensor_entry *entry;
+        const char *path;
+        LN_TRY(tensor_input_find(ctx, o->inputs.items[i], &entry, &path));
+        say_warning("-i %s is not read: -c only compiles, and -s gives shapes", o->inputs.items[i]);
+    }
+    return LN_OK;
+}
+
 // Inputs, before compiling: what is planned depends on their shapes.
 static ln_status prepare(ln_context *ctx, source_options *o)
 {
+    LN_TRY(given_inputs_override(ctx, o->inputs.items, (size_t)o->inputs.count));
     if (ln_context_get_state(ctx) < LN_CONTEXT_PLANNED)
         LN_TRY(model_set_shapes(ctx, &o->shapes));
     if (!o->run)
-        return LN_OK;
+        return check_inputs(ctx, o);
     if (o->labels_file)
         LN_TRY(labels_read(o->labels_file, &o->names));
     LN_TRY(given_inputs_read(ctx, o->inputs.items, (size_t)o->inputs.count, &o->files, &o->given));

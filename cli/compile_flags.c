@@ -46,10 +46,17 @@ int take_skip(void *member, const char *verb, const char *list)
     compile_flags *flags = member;
     for (const char *text = list;; text++) {
         size_t first, last;
+        first = last = 1;
         if (!parse_range(&text, &first, &last) || (*text != ',' && *text != '\0'))
-            return say_usage_error(verb, "--skip takes numbers such as 3,7-9, not '%s'", list);
+            return say_usage_error(
+                verb, "--skip takes numbers such as 3,7-9, not '%s'%s; --verbose lists them", list,
+                first < 1      ? ": firings are numbered from 1"
+                : first > last ? ": a range begins with the smaller number"
+                               : "");
         if (last - first >= MAX_SKIPPED - flags->options.skip_count)
-            return say_usage_error(verb, "--skip takes at most %d numbers", MAX_SKIPPED);
+            return say_usage_error(verb,
+                                   "--skip takes at most %d numbers, and %zu-%zu is beyond that",
+                                   MAX_SKIPPED, first, last);
         for (size_t number = first; number <= last; number++)
             flags->skip[flags->options.skip_count++] = number;
         if (*text == '\0')

@@ -19,6 +19,8 @@ static ln_status open_regular(const char *path, FILE **out_file, size_t *out_siz
     struct stat info;
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     *out_file = NULL;
+    if (fd < 0 && strcmp(path, "-") == 0)
+        return LN_FAIL(LN_IO, "standard input cannot be read for data; they come from files");
     if (fd < 0 || fstat(fd, &info) != 0 ||
         (S_ISREG(info.st_mode) && !(*out_file = fdopen(fd, "rb")))) {
         ln_status status = LN_FAIL(LN_IO, "cannot open %s: %s", path, strerror(errno));
@@ -28,10 +30,36 @@ static ln_status open_regular(const char *path, FILE **out_file, size_t *out_siz
     }
     if (!*out_file) {
         close(fd);
-        return LN_FAIL(LN_IO, "cannot read %s: not a regular file", path);
+        return LN_FAIL(
+            LN_IO,
+            "cannot read %s: not a regular file; data come from files, a pipe's go to one "
+            "first",
+            path);
     }
     *out_size = (size_t)info.st_size;
     return LN_OK;
+}
+
+ln_status file_check_writable(const char *path)
+{
+    struct stat info;
+    if (!path || strcmp(path, "-") == 0)
+        return LN_OK;
+    const char *slash = strrchr(path, '/');
+    int is_there = stat(path, &info) == 0, is_bad;
+    if (is_there) {
+        is_bad = access(path, W_OK) != 0;
+        if (!is_bad && S_ISDIR(info.st_mode)) {
+            is_bad = 1;
+            errno = EISDIR;
+        }
+    } else {
+        char folder[4096] = ".";
+        if (slash)
+            snprintf(folder, sizeof folder, "%.*s/", (int)(slash - path), path);
+        is_bad = access(folder, W_OK | X_OK) != 0;
+    }
+    return is_bad ? LN_FAIL(LN_IO, "cannot write %s: %s", path, strerror(errno)) : LN_OK;
 }
 
 ln_status file_read(const char *path, char **out_bytes, size_t *out_count)

@@ -12,6 +12,10 @@
 // are given back with free.
 ln_status file_read(const char *path, char **out_bytes, size_t *out_count);
 
+// Whether a file can be written there, before what it is to hold is computed: it is not created.
+// NULL and "-" can. Fails: LN_IO.
+ln_status file_check_writable(const char *path);
+
 // Removes a file that could not be written whole; a device stays.
 void file_discard(const char *path);
 

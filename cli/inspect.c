@@ -9,6 +9,7 @@
 #include "cli.h"
 #include "compile_flags.h"
 #include "fallback.h"
+#include "file_bytes.h"
 #include "inspect_json.h"
 #include "model_io.h"
 
@@ -159,6 +160,22 @@ static void print_info(const ln_context *ctx)
         print_text("property", info->properties[i].key, info->properties[i].value);
 }
 
+// Inputs that have a value in the file.
+static void print_defaults(const ln_context *ctx)
+{
+    const ln_model_info *info = ln_context_info(ctx);
+    for (size_t i = 0; i < info->default_count; i++) {
+        const ln_tensor_entry *entry = ln_tensor_table_find(ctx->tensor_table, info->defaults[i]);
+        char shape[LN_SHAPE_TEXT_BYTES];
+        if (!entry)
+            continue;
+        printf("default    ");
+        print_name(entry->name);
+        printf(" %s %s, unless -i gives another\n", tl_dtype_title(entry->tensor->dtype),
+               ln_sprint_shape(shape, sizeof shape, entry->tensor->ndim, entry->tensor->dims));
+    }
+}
+
 // ---- What the operators say: all formats ----
 
 static void print_tensor(const char *role, const ln_tensor_entry *entry)
@@ -307,6 +324,7 @@ static ln_status inspect(ln_context *ctx, inspect_options *o, const ln_preflight
         LN_TRY(inspect_put_contents(j, report, ctx));
     if (!has_json_only(o)) {
         print_info(ctx);
+        print_defaults(ctx);
         if (!report)
             LN_TRY(print_contents(ctx));
     }
@@ -356,6 +374,8 @@ int cmd_inspect(int argc, char **argv)
     if (code != EXIT_OK)
         return code == -1 ? EXIT_OK : code;
     o.target = compile_flags_target(&o.flags, o.target);
+    if (check_source(o.model) != LN_OK || file_check_writable(o.json) != LN_OK)
+        return say_failure();
     ln_preflight *report = NULL;
     ln_status status =
         strcmp(o.model, "-") == 0 ? LN_UNSUPPORTED : ln_preflight_create(o.model, &report);

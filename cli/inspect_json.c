@@ -220,6 +220,15 @@ static void put_problems(json_out *j, const ln_preflight *report)
     json_size(j, "more_problems", report ? report->more_problem_count : 0);
 }
 
+static void put_defaults(json_out *j, const ln_context *ctx)
+{
+    json_open(j, "defaults", '[');
+    for (size_t i = 0; ctx && i < ln_context_info(ctx)->default_count; i++)
+        if (ln_tensor_table_find(ctx->tensor_table, ln_context_info(ctx)->defaults[i]))
+            put_tensor(j, ctx, ln_context_info(ctx)->defaults[i], NULL);
+    json_close(j, ']');
+}
+
 ln_status inspect_put_contents(json_out *j, const ln_preflight *report, const ln_context *ctx)
 {
     put_info(j, report, ctx);
@@ -227,6 +236,7 @@ ln_status inspect_put_contents(json_out *j, const ln_preflight *report, const ln
                 1);
     put_tensors(j, "outputs", ctx, report ? report->outputs : NULL,
                 report ? report->output_count : 0, 0);
+    put_defaults(j, ctx);
     LN_TRY(put_types(j, report, ctx));
     put_problems(j, report);
     return LN_OK;

@@ -2,6 +2,7 @@
 // `lightnet ops` and `lightnet archs`: what this library was built with.
 
 #include <string.h>
+#include <strings.h>
 
 #include <lightnet/spelling.h>
 
@@ -36,12 +37,42 @@ static void print_params(const ln_param_info *params, const char *const *docs)
     }
 }
 
+// What others call operators; else the longest type that the word begins with: Convolution, Conv.
+static const char *other_name(const char *word)
+{
+    static const struct {
+        const char *word, *here;
+    } others[] = {
+        {"Dense", "linear"},          {"Linear", "linear"},
+        {"FullyConnected", "linear"}, {"InnerProduct", "linear"},
+        {"Pooling", "pool"},          {"SiLU", "Swish"},
+        {"Permute", "Transpose"},     {"View", "Reshape"},
+        {"Eltwise", "elew"},          {"ConvolutionDepthWise", "Conv"},
+        {"Interp", "Resize"},         {"Interpolate", "Resize"},
+    };
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
+        if (strcasecmp(others[i].word, word) == 0)
+            return others[i].here;
+    const char *longest = NULL;
+    const ln_op *op;
+    for (size_t i = 0; (op = ln_op_find_at(i)); i++) {
+        const char *optype = op->op_arg->optype;
+        size_t len = strlen(optype);
+        if (len >= 3 && strncasecmp(word, optype, len) == 0 &&
+            (!longest || len > strlen(longest) || strncmp(word, optype, len) == 0))
+            longest = optype;
+    }
+    return longest;
+}
+
 static int say_unknown_op(const char *optype)
 {
     ln_nearest nearest = ln_nearest_to(optype);
     const ln_op *op;
     for (size_t i = 0; (op = ln_op_find_at(i)); i++)
         ln_nearest_try(&nearest, op->op_arg->optype);
+    if (!nearest.name)
+        nearest.name = other_name(optype);
     say_error("no operator '%s' is registered; %s%s%s`lightnet ops` lists them", optype,
               nearest.name ? "did you mean '" : "", nearest.name ? nearest.name : "",
               nearest.name ? "'? " : "");
@@ -129,7 +160,7 @@ int cmd_archs(int argc, char **argv)
     char **operands;
     int code = options_parse(&archs_usage, argc, argv, NULL, &count, &operands);
     if (code == EXIT_OK && count > 0)
-        code = say_usage_error("archs", "'%s' is not understood", operands[0]);
+        code = say_usage_error("archs", "it takes no words, and '%s' is one", operands[0]);
     if (code != EXIT_OK)
         return code == -1 ? EXIT_OK : code;
     const ln_arch *arch;
@@ -184,7 +215,7 @@ int cmd_formats(int argc, char **argv)
     char **operands;
     int code = options_parse(&formats_usage, argc, argv, NULL, &count, &operands);
     if (code == EXIT_OK && count > 0)
-        code = say_usage_error("formats", "'%s' is not understood", operands[0]);
+        code = say_usage_error("formats", "it takes no words, and '%s' is one", operands[0]);
     if (code != EXIT_OK)
         return code == -1 ? EXIT_OK : code;
     print_model_formats();

@@ -47,9 +47,26 @@ const command *find_command(const char *name)
 
 const char *near_command(const char *name, char *buffer, size_t size)
 {
+    static const struct {
+        const char *word, *here;
+    } others[] = {
+        {"version", "--version"}, {"infer", "run"},        {"predict", "run"},
+        {"exec", "run"},          {"info", "inspect"},     {"show", "inspect"},
+        {"summary", "inspect"},   {"describe", "inspect"}, {"benchmark", "bench"},
+        {"perf", "bench"},        {"time", "bench"},       {"profile", "bench --profile"},
+        {"build", "-c"},          {"compile", "-c"},       {"export", "convert"},
+        {"translate", "convert"}, {"test", "verify"},      {"check", "verify"},
+        {"diff", "compare"},      {"optimize", "opt"},     {"simplify", "opt"},
+        {"operators", "ops"},     {"targets", "archs"},    {"devices", "archs"},
+        {"providers", "archs"},   {"backends", "archs"},   {"memory", "plan"},
+        {"list", "ops"},          {"bisect", "blame"},     {"debug", "blame"},
+    };
     ln_nearest nearest = ln_nearest_to(name);
     for (const command *c = commands; c->name; c++)
         ln_nearest_try(&nearest, c->name);
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
+        if (strcmp(others[i].word, name) == 0)
+            nearest.name = others[i].here;
     snprintf(buffer, size, "%s%s%s", nearest.name ? "; did you mean `lightnet " : "",
              nearest.name ? nearest.name : "", nearest.name ? "`?" : "");
     return buffer;

@@ -127,12 +127,26 @@ static ln_status set_range(ln_context *ctx, const char *text, const char *equals
     return status;
 }
 
+// "1x3x224x224" without a name.
+static ln_status set_only_shape(ln_context *ctx, const char *text, int ndim, const int *dims)
+{
+    size_t count = ln_context_input_count(ctx);
+    if (count == 1)
+        return ln_context_set_shape(ctx, ln_context_input_name(ctx, 0), ndim, dims);
+    if (count == 0)
+        return LN_FAIL(LN_INVALID, "-s %s: the model has no inputs", text);
+    return LN_FAIL(LN_INVALID, "the model has %zu inputs, so say which: -s %s=%s", count,
+                   ln_context_input_name(ctx, 0), text);
+}
+
 ln_status model_set_shape(ln_context *ctx, const char *text)
 {
     const char *equals = strchr(text, '=');
     int ndim, dims[TL_MAXDIM];
     if (equals && strstr(equals, ".."))
         return set_range(ctx, text, equals);
+    if (!equals && *text && parse_shape(text, &ndim, dims))
+        return set_only_shape(ctx, text, ndim, dims);
     if (!equals || !parse_shape(equals + 1, &ndim, dims))
         return LN_FAIL(LN_INVALID, "-s takes NAME=1x3x224x224, SYMBOL=4 or SYMBOL=1..32, not '%s'",
                        text);
@@ -228,6 +242,18 @@ ln_status given_inputs_override(ln_context *ctx, const char *const *texts, size_
             if (is_named(texts[i], info->defaults[k]) &&
                 ln_tensor_table_find(ctx->tensor_table, info->defaults[k]))
                 LN_TRY(ln_context_make_input(ctx, info->defaults[k]));
+    }
+    return LN_OK;
+}
+
+ln_status given_inputs_override_values(ln_context *ctx, const given_inputs *given)
+{
+    const ln_model_info *info = ln_context_info(ctx);
+    for (size_t k = 0; k < info->default_count; k++) {
+        size_t index;
+        if (given_inputs_find(given, info->defaults[k]) &&
+            !model_find_input(ctx, info->defaults[k], &index))
+            LN_TRY(ln_context_make_input(ctx, info->defaults[k]));
     }
     return LN_OK;
 }

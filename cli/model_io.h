@@ -50,6 +50,9 @@ ln_status given_inputs_add(given_inputs *given, const char *name, ln_object *val
 // default value. Before the inputs are read.
 ln_status given_inputs_override(ln_context *ctx, const char *const *texts, size_t count);
 
+// The same for values that are there already.
+ln_status given_inputs_override_values(ln_context *ctx, const given_inputs *given);
+
 // Gives inputs of open shape that of their values, so that all is planned for it. Before compiling.
 ln_status given_inputs_bind_shapes(ln_context *ctx, const given_inputs *given);
 

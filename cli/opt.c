@@ -250,6 +250,7 @@ static ln_status optimize(ln_context *ctx, opt_options *o, watcher *w)
 {
     if (o->input_names)
         LN_TRY(set_inputs(ctx, o->input_names));
+    LN_TRY(given_inputs_override(ctx, o->source.inputs.items, (size_t)o->source.inputs.count));
     LN_TRY(model_set_shapes(ctx, &o->shapes));
     if (o->verifies)
         LN_TRY(prepare_verifying(w, ctx));

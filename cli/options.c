@@ -3,8 +3,10 @@
 
 #include "options.h"
 
+#include <ctype.h>
 #include <getopt.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <lightnet/spelling.h>
 
@@ -68,32 +70,46 @@ static int has_option(const verb_usage *verb, option_id id)
     return o->id == id;
 }
 
-// "run, bench": the verbs that take an option. 0 if there is none.
+// "run, bench or compare": the verbs that take an option. 0 if there is none.
 static int list_takers(option_id id, char *buffer, size_t size)
 {
     size_t used = 0;
-    int count = 0;
+    int count = 0, all = 0;
     buffer[0] = '\0';
+    for (const command *c = commands; c->name; c++)
+        all += has_option(c->usage, id);
     for (const command *c = commands; c->name; c++) {
         if (!has_option(c->usage, id) || used >= size)
             continue;
-        used += (size_t)snprintf(buffer + used, size - used, "%s%s", count++ ? ", " : "", c->name);
+        used += (size_t)snprintf(buffer + used, size - used, "%s%s",
+                                 !count            ? ""
+                                 : count + 1 < all ? ", "
+                                                   : " or ",
+                                 c->name);
+        count++;
     }
     return count;
 }
 
-// The verb's options that begin with the `len` bytes of a text.
+// "--a, --b or --c": the verb's options that begin with the `len` bytes of a text.
 static int list_completions(const verb_usage *verb, const char *text, size_t len, char *buffer,
                             size_t size)
 {
     size_t used = 0;
-    int count = 0;
+    int count = 0, all = 0;
     buffer[0] = '\0';
+    for (const verb_option *o = verb->options; o->id != OPT_COUNT; o++)
+        all += prefix_len(option_rows[o->id].name, text, len) > 0;
     for (const verb_option *o = verb->options; o->id != OPT_COUNT; o++) {
         const char *name = option_rows[o->id].name;
         if (!prefix_len(name, text, len) || used >= size)
             continue;
-        used += (size_t)snprintf(buffer + used, size - used, "%s--%s", count++ ? ", " : "", name);
+        used += (size_t)snprintf(buffer + used, size - used, "%s--%s",
+                                 !count            ? ""
+                                 : count + 1 < all ? ", "
+                                                   : " or ",
+                                 name);
+        count++;
     }
     return count;
 }
@@ -115,40 +131,123 @@ static const char *nearest_option(const verb_usage *verb, const char *name)
     return nearest.name;
 }
 
-// What users of ONNX Runtime, trtexec and torchvision type, and what does it here.
+// What users of ONNX Runtime, trtexec, ncnn, OpenVINO and torchvision type, and what does it here.
 static const char *foreign_option(const char *name)
 {
     static const struct {
         const char *word, *hint;
     } words[] = {
         // clang-format off
-        {"image", "give a picture with -i FILE"},
-        {"std", "--preset=imagenet, or --scale with 1 / (255 * std)"},
+        // Where it runs.
         {"device", "the device is the target: -t cpu"},
         {"provider", "the execution provider is the target: -t cpu"},
         {"providers", "the execution provider is the target: -t cpu"},
+        {"ep", "the execution provider is the target: -t cpu"},
         {"execution_provider", "the execution provider is the target: -t cpu"},
+        {"backend", "the backend is the target: -t cpu"},
+        {"gpu", "there is no target for GPUs; `lightnet archs` lists the targets"},
+        {"cuda", "there is no target for GPUs; `lightnet archs` lists the targets"},
+        {"vulkan", "there is no target for GPUs; `lightnet archs` lists the targets"},
+        {"use_gpu", "there is no target for GPUs; `lightnet archs` lists the targets"},
+        {"use_cuda", "there is no target for GPUs; `lightnet archs` lists the targets"},
+        {"useDLACore", "there is no target for accelerators; `lightnet archs` lists the targets"},
+        {"gpu_device", "there is no target for GPUs; `lightnet archs` lists the targets"},
+        {"intra_op_num_threads", "--threads=COUNT"},
+        {"inter_op_num_threads", "--threads=COUNT: operators run one after the other"},
+        {"num_threads", "--threads=COUNT"},
+        {"num-threads", "--threads=COUNT"},
+        {"nthreads", "--threads=COUNT"},
+        {"jobs", "--threads=COUNT"},
+        {"powersave", "--threads=COUNT; which processors, the system decides: taskset"},
+        {"cooling_down", "`lightnet bench` has no pauses between runs"},
+        {"parallel", "--threads=COUNT"},
+        // Shapes.
         {"batch", "-s SYMBOL=N gives a symbolic dimension its size"},
         {"batch-size", "-s SYMBOL=N gives a symbolic dimension its size"},
         {"batch_size", "-s SYMBOL=N gives a symbolic dimension its size"},
         {"shapes", "-s NAME=1x3x224x224, once for each input"},
+        {"input_shape", "-s NAME=1x3x224x224, once for each input"},
+        {"input-shape", "-s NAME=1x3x224x224, once for each input"},
+        {"inputshape", "-s NAME=1x3x224x224, once for each input"},
+        {"data_shape", "-s NAME=1x3x224x224, once for each input"},
         {"optShapes", "-s SYMBOL=1..32 plans for a range"},
         {"minShapes", "-s SYMBOL=1..32 plans for a range"},
         {"maxShapes", "-s SYMBOL=1..32 plans for a range"},
-        {"iterations", "lightnet run --repeat=N, or lightnet bench"},
-        {"warmUp", "lightnet bench warms up by itself"},
-        {"duration", "lightnet bench measures until numbers are steady"},
+        {"free_dimension_override", "-s SYMBOL=N gives a symbolic dimension its size"},
+        {"dim_param", "-s SYMBOL=N gives a symbolic dimension its size"},
+        // Data in and out.
+        {"image", "give a picture with -i FILE"},
+        {"images", "give a folder of pictures with -i FOLDER"},
+        {"data", "give data with -i NAME=FILE"},
+        {"loadInputs", "-i NAME=FILE, once for each input"},
+        {"input_data", "-i NAME=FILE, once for each input"},
+        {"exportOutput", "-o FOLDER, or -o NAME=FILE.npy"},
+        {"output", "-o FOLDER, -o FILE.npy or -o NAME=FILE.npy"},
+        {"output_dir", "-o FOLDER"},
+        {"save_outputs", "-o FOLDER, -o FILE.npy or -o NAME=FILE.npy"},
+        {"dumpOutput", "outputs are shown; --json has all of their elements"},
+        {"std", "--preset=imagenet, or --scale with 1 / (255 * std)"},
+        {"norm", "--scale=A,B,C, or --preset=NAME"},
+        {"normalize", "--preset=imagenet, caffe, unit or signed"},
+        {"mean_values", "--mean=A,B,C"},
+        {"scale_values", "--scale=A,B,C, of which each is 1 / the scale of others"},
+        {"reverse_input_channels", "--bgr"},
+        {"pixel", "--bgr takes blue first; RGB is the default"},
+        {"classes", "--labels=FILE has the names of classes, --top=COUNT shows so many"},
+        {"topk", "--top=COUNT"},
+        {"names", "--labels=FILE has the names of classes"},
+        // How often, and for how long.
+        {"iterations", "`lightnet run --repeat=COUNT`, or `lightnet bench --runs=COUNT`"},
+        {"iters", "`lightnet run --repeat=COUNT`, or `lightnet bench --runs=COUNT`"},
+        {"niter", "`lightnet run --repeat=COUNT`, or `lightnet bench --runs=COUNT`"},
+        {"loop_count", "`lightnet run --repeat=COUNT`, or `lightnet bench --runs=COUNT`"},
+        {"loops", "`lightnet run --repeat=COUNT`, or `lightnet bench --runs=COUNT`"},
+        {"warmUp", "`lightnet bench --warmup=COUNT`"},
+        {"warmup_runs", "`lightnet bench --warmup=COUNT`"},
+        {"duration", "`lightnet bench --min-time=SECONDS`"},
+        {"streams", "one model at a time runs; -s SYMBOL=N makes a batch, and programs have sessions"},
+        {"nstreams", "one model at a time runs; -s SYMBOL=N makes a batch, and programs have sessions"},
+        {"nireq", "one model at a time runs; -s SYMBOL=N makes a batch, and programs have sessions"},
+        {"concurrency", "one model at a time runs; -s SYMBOL=N makes a batch, and programs have sessions"},
+        {"dumpProfile", "`lightnet bench --profile`"},
+        {"separateProfileRun", "`lightnet bench --profile`"},
+        {"enable_profiling", "`lightnet bench --profile`"},
+        {"exportTimes", "`lightnet bench --json=FILE`"},
+        {"exportProfile", "`lightnet bench --profile --json=FILE`"},
+        {"report_type", "`lightnet bench --profile`"},
+        {"pc", "`lightnet bench --profile`"},
+        // Models and types.
         {"onnx", "the model stands alone: lightnet run MODEL"},
         {"model", "the model stands alone: lightnet run MODEL"},
-        {"loadInputs", "-i NAME=FILE, once for each input"},
-        {"exportOutput", "-o FOLDER, or -o NAME=FILE.npy"},
+        {"model_path", "the model stands alone: lightnet run MODEL"},
+        {"modelfile", "the model stands alone: lightnet run MODEL"},
+        {"param", "models of ncnn are not read: `lightnet formats` lists what is"},
+        {"bin", "models of ncnn are not read: `lightnet formats` lists what is"},
+        {"uff", "models in UFF are not read: `lightnet formats` lists what is"},
         {"saveEngine", "lightnet -c -o COMPILED.json MODEL"},
         {"loadEngine", "a compiled model stands where a model does"},
+        {"buildOnly", "lightnet -c -o COMPILED.json MODEL"},
+        {"skipInference", "lightnet -c -o COMPILED.json MODEL"},
         {"fp16", "models of float16 run as they are; float32 models keep their type"},
+        {"bf16", "models of bfloat16 run as they are; float32 models keep their type"},
+        {"fp32", "--keep-halves computes halves as halves; else they are computed in float32"},
         {"int8", "quantized models run as they are"},
-        {"intra_op_num_threads", "--threads=N"},
-        {"gpu", "there is no target for GPUs; lightnet list shows the targets"},
-        {"cuda", "there is no target for GPUs; lightnet list shows the targets"},
+        {"best", "models keep their types; --tune measures which algorithm is fastest"},
+        {"calib", "models are not quantized here: a quantized one runs as it is"},
+        {"precision", "models keep their types"},
+        {"workspace", "--budget=BYTES"},
+        {"memPoolSize", "--budget=BYTES"},
+        {"memory_limit", "--budget=BYTES"},
+        {"timingCacheFile", "--tune measures; what is compiled keeps the choice: lightnet -c -o COMPILED.json"},
+        {"graph_optimization_level", "--rules=none leaves out every rewrite"},
+        {"optimize", "models are optimized; --rules=none leaves out every rewrite"},
+        {"optimization_level", "models are optimized; --rules=none leaves out every rewrite"},
+        {"log_level", "-w hides warnings of `lightnet MODEL`, -d shows what the passes do"},
+        {"log-level", "-w hides warnings of `lightnet MODEL`, -d shows what the passes do"},
+        {"quiet", "messages are on standard error: 2>/dev/null"},
+        {"format", "the format is told by content, and that of output by the ending of its name"},
+        {"opset", "the operator set is the one that the model states"},
+        {"check", "`lightnet verify` compares with stored outputs, `lightnet compare` with the model as it was read"},
         // clang-format on
     };
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
@@ -166,7 +265,7 @@ static int say_bad_long(const verb_usage *verb, const char *text)
     if (id != OPT_COUNT && has_option(verb, id))
         return say_usage_error(verb->name, "option --%s takes no value", name);
     if (list_completions(verb, text, len, list, sizeof list) > 1)
-        return say_usage_error(verb->name, "option --%s may be any of %s", name, list);
+        return say_usage_error(verb->name, "option --%s may be %s", name, list);
     const char *hint = id == OPT_COUNT ? foreign_option(name) : NULL;
     if (hint)
         return say_usage_error(verb->name, "unknown option --%s: %s", name, hint);
@@ -175,8 +274,8 @@ static int say_bad_long(const verb_usage *verb, const char *text)
         return say_usage_error(verb->name, "unknown option --%s; did you mean --%s?", name,
                                nearest);
     if (id != OPT_COUNT && list_takers(id, list, sizeof list))
-        return say_usage_error(verb->name, "unknown option --%s here; it is one of lightnet %s",
-                               name, list);
+        return say_usage_error(
+            verb->name, "unknown option --%s here; it is an option of lightnet %s", name, list);
     return say_usage_error(verb->name, "unknown option --%s", name);
 }
 
@@ -188,9 +287,13 @@ static int say_bad_letter(const verb_usage *verb, char letter)
     for (int i = 0; i < OPT_COUNT; i++) {
         if (option_rows[i].letter == letter && list_takers((option_id)i, list, sizeof list))
             return say_usage_error(verb->name,
-                                   "unknown option -%c here; -%c, --%s is one of lightnet %s",
+                                   "unknown option -%c here; -%c, --%s is an option of lightnet %s",
                                    letter, letter, option_rows[i].name, list);
     }
+    for (const verb_option *o = verb->options; o->id != OPT_COUNT; o++)
+        if (isalpha((unsigned char)letter) && option_rows[o->id].letter == (letter ^ ('a' ^ 'A')))
+            return say_usage_error(verb->name, "unknown option -%c; did you mean -%c, --%s?",
+                                   letter, option_rows[o->id].letter, option_rows[o->id].name);
     return say_usage_error(verb->name, "unknown option -%c", letter);
 }
 
@@ -202,7 +305,57 @@ static int say_bad_option(const verb_usage *verb, int answer, const char *text)
         return say_bad_long(verb, text + 2);
     if (verb->has_long_only && text[0] == '-' && text[1] && text[2])
         return say_bad_long(verb, text + 1);
-    return say_bad_letter(verb, (char)optopt);
+    return say_bad_letter(verb, optopt ? (char)optopt : text[1]);
+}
+
+// ---- What was given ----
+
+// Of the verb that runs, for commands that continue where it ends.
+static struct {
+    option_id id;
+    const char *value;
+} given[MAX_OPTION_TEXTS];
+static size_t given_count;
+
+static void note_given(option_id id, const char *value)
+{
+    if (given_count == MAX_OPTION_TEXTS)
+        return;
+    given[given_count].id = id;
+    given[given_count++].value = value;
+}
+
+void print_word(FILE *out, const char *word)
+{
+    static const char plain[] =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./=,:+@%";
+    if (*word && strspn(word, plain) == strlen(word)) {
+        fputs(word, out);
+        return;
+    }
+    fputc('\'', out);
+    for (; *word; word++) {
+        char one[2] = {*word, '\0'};
+        put_printable(*word == '\'' ? "'\\''" : one, out);
+    }
+    fputc('\'', out);
+}
+
+void options_print_given(FILE *out, const verb_usage *verb, const option_id *except, size_t count)
+{
+    for (size_t i = 0; i < given_count; i++) {
+        const option_row *row = &option_rows[given[i].id];
+        int is_left_out = !has_option(verb, given[i].id) || row->kind == OPTION_HELP;
+        for (size_t k = 0; k < count; k++)
+            is_left_out |= except[k] == given[i].id;
+        if (is_left_out)
+            continue;
+        fprintf(out, " --%s", row->name);
+        if (given[i].value) {
+            fputc('=', out);
+            print_word(out, given[i].value);
+        }
+    }
 }
 
 // ---- Parsing ----
@@ -288,6 +441,7 @@ int options_parse(const verb_usage *verb, int argc, char **argv, void *dest, int
             code = take_value(verb, option, dest, optarg);
         if (code != EXIT_OK)
             return code;
+        note_given(option->id, optarg);
     }
     *out_argc = argc - optind;
     *out_argv = argv + optind;
@@ -308,6 +462,9 @@ int options_parse_one(const verb_usage *verb, const char *what, int argc, char *
         return say_usage_error(verb->name, "one %s at a time; '%s' is too many%s", what,
                                operands[1],
                                has_option(verb, OPT_INPUT) ? "; give inputs with -i" : "");
+    if (strcmp(operands[0], "help") == 0 && access(operands[0], F_OK) != 0)
+        return say_usage_error(
+            verb->name, "there is no file 'help'; did you mean `lightnet help %s`?", verb->name);
     *out_operand = operands[0];
     return EXIT_OK;
 }

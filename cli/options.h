@@ -119,6 +119,13 @@ int options_parse_one(const verb_usage *verb, const char *what, int argc, char *
 
 // ---- Printing ----
 
+// " --shape=batch=2 --seed=7": the options that were given and that `verb` takes as well, but for
+// `count` of them; as a shell reads them.
+void options_print_given(FILE *out, const verb_usage *verb, const option_id *except, size_t count);
+
+// A word as a shell reads it, quoted where that is needed.
+void print_word(FILE *out, const char *word);
+
 // The help text of a verb.
 void options_print_help(const verb_usage *verb, FILE *out);
 

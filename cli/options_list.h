@@ -19,7 +19,7 @@
       "or raw bytes of the right size; or a value: 16000, [1,2,3], true, fill:0.5; with one input the name may be left out (-i FILE), and an " \
       "input may be given by position (-i 0=FILE)") \
     X(SHAPE, "shape", 's', "NAME=SHAPE", OPTION_TEXTS, 0, \
-      "shape of input NAME (x=1x3x224x224), or size of a symbolic " \
+      "shape of input NAME (x=1x3x224x224; with one input the name may be left out), or size of a symbolic " \
       "dimension (batch=4), or from where to where it goes (batch=1..32): one plan for all of them") \
     X(MODEL, "model", 'm', "MODEL", OPTION_TEXT, 0, "make random weights for this model") \
     X(TYPE, "type", 0, "TYPE", OPTION_CALL, 0, "0 for float (default), 2 for int8") \

@@ -7,6 +7,7 @@
 #include "cli.h"
 #include "compile_flags.h"
 #include "fallback.h"
+#include "file_bytes.h"
 #include "folder_input.h"
 #include "input_options.h"
 #include "json_out.h"
@@ -370,6 +371,8 @@ int cmd_run(int argc, char **argv)
     folder_input folder = {.at = -1};
     run_result result = {0};
     ln_status status = o.labels ? labels_read(o.labels, &names) : LN_OK;
+    if (status == LN_OK)
+        status = file_check_writable(o.json);
     if (status == LN_OK && o.json)
         status = json_begin(&result.json);
     if (status == LN_OK)

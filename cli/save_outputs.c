@@ -12,6 +12,7 @@
 #include <lightnet/lightnet.h>
 
 #include "cli.h"
+#include "file_bytes.h"
 #include "model_io.h"
 #include "npy.h"
 #include "npy_types.h"
@@ -198,7 +199,8 @@ ln_status output_file_check(const ln_context *ctx, const char *text)
 {
     const ln_tensor_entry *entry;
     const char *path;
-    return find_output(ctx, text, &entry, &path);
+    LN_TRY(find_output(ctx, text, &entry, &path));
+    return file_check_writable(path);
 }
 
 ln_status save_output_file(ln_context *ctx, const char *text)

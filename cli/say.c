@@ -7,6 +7,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cli.h"
@@ -114,6 +115,13 @@ void show_messages(int warnings, int internal_warnings, int debug)
     shown.internal_warnings = internal_warnings;
     shown.debug = debug;
     ln_msg_set_handler(handle_message, NULL);
+}
+
+int show_warnings(int is_shown)
+{
+    int was_shown = shown.warnings;
+    shown.warnings = is_shown;
+    return was_shown;
 }
 
 int say_failure(void)
@@ -261,8 +269,49 @@ static void apply_limits(ln_context *ctx)
     (void)ln_context_set_limits(ctx, &limits);
 }
 
+// What a file that cannot be read is, where its bytes or its size say so.
+static void say_what_it_is(const char *source)
+{
+    struct stat info;
+    unsigned char bytes[65] = "";
+    size_t len = strlen(source), text_count = 0;
+    FILE *file = stat(source, &info) == 0 && S_ISREG(info.st_mode) ? fopen(source, "rb") : NULL;
+    size_t count = file ? fread(bytes, 1, sizeof bytes - 1, file) : 0;
+    if (file)
+        fclose(file);
+    for (size_t i = 0; i < count; i++)
+        text_count += (bytes[i] >= 0x20 && bytes[i] < 0x7f) || bytes[i] == '\n' ||
+                      bytes[i] == '\t' || bytes[i] == '\r';
+    if (count == 0 || len < 5 || strcmp(source + len - 5, ".onnx") != 0)
+        return;
+    if (text_count == count)
+        say_info("%s is a text, and models in ONNX are not; it begins with '%.*s'", source,
+                 (int)strcspn((const char *)bytes, "\r\n"), (const char *)bytes);
+    else if (ln_error_status() == LN_SYNTAX)
+        say_info("%s has %s bytes; where it came from it may have more", source,
+                 grouped((size_t)info.st_size));
+}
+
+// A folder and an empty file are told from a model before anything reads them.
+ln_status check_source(const char *source)
+{
+    struct stat info;
+    if (strcmp(source, "-") == 0 || stat(source, &info) != 0)
+        return LN_OK;
+    if (S_ISDIR(info.st_mode))
+        return LN_FAIL(LN_INVALID, "'%s' is a folder; name the model in it, such as %s%smodel.onnx",
+                       source, source, source[strlen(source) - 1] == '/' ? "" : "/");
+    if (S_ISREG(info.st_mode) && info.st_size == 0)
+        return LN_FAIL(LN_INVALID, "'%s' is empty: what should have written it has failed", source);
+    return LN_OK;
+}
+
 ln_context *open_model(const char *source)
 {
+    if (check_source(source) != LN_OK) {
+        say_failure();
+        return NULL;
+    }
     progress_begin("reading %s", source);
     ln_context *ctx = ln_context_create();
     if (ctx)
@@ -273,6 +322,8 @@ ln_context *open_model(const char *source)
     if (status == LN_OK)
         return ctx;
     say_failure();
+    if (status == LN_SYNTAX)
+        say_what_it_is(source);
     ln_context_free(ctx);
     return NULL;
 }

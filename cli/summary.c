@@ -307,16 +307,15 @@ top_options top_options_of(int count, const labels *names)
     return (top_options){.count = count > 0 ? count : names ? DEFAULT_TOP : 0, .all = names};
 }
 
-// By an operator that does something, such as `print`, not only by one that names the output.
+// By another operator than `output`, which only names it.
 static int is_read(const ln_context *ctx, const ln_tensor_entry *entry)
 {
     const ln_op *maker = ln_op_table_find(ctx->op_table, entry->creater), *reader;
     ln_list *readers = maker ? ln_dfg_nexts(ctx->dfg, maker, entry->name) : NULL;
     int is_read = 0;
-    LN_LIST_FOREACH (reader, readers) {
-        const char *type = reader->op_arg->optype;
-        is_read |= strcmp(type, "output") != 0 && strcmp(type, "output_ref") != 0;
-    }
+    LN_LIST_FOREACH (reader, readers)
+        is_read |= strcmp(reader->op_arg->optype, "output") != 0 &&
+                   strncmp(reader->op_arg->optype, "output_", strlen("output_")) != 0;
     ln_list_free(readers);
     return is_read;
 }

@@ -164,7 +164,11 @@ static ln_status try(ln_context *ctx, const char *target, const ln_optimize_opti
     silence_model(ctx);
     stop_after(ctx, until);
     LN_TRY(threads_option_apply(ctx));
-    LN_TRY(ln_context_load(ctx, data->datafile));
+    // Weights that no file has are set next, so nothing is said of zeros.
+    int was_shown = show_warnings(data->weight_count == 0);
+    ln_status status = ln_context_load(ctx, data->datafile);
+    (void)show_warnings(was_shown);
+    LN_TRY(status);
     LN_TRY(set_tensors(ctx, data));
     for (int i = 0; i < run_count; i++)
         LN_TRY(ln_context_run(ctx));

@@ -197,6 +197,7 @@ static ln_status run_as_read(const verifier *v, ln_context *ctx)
     ln_optimize_options options = ln_optimize_options_default();
     options.stays_as_read = 1;
     LN_TRY(ln_context_init(ctx, v->model));
+    LN_TRY(given_inputs_override_values(ctx, v->given));
     LN_TRY(given_inputs_bind_shapes(ctx, v->given));
     LN_TRY(compile_model(ctx, "ref", &options));
     silence_model(ctx);
@@ -252,8 +253,54 @@ static void say_as_read(const verifier *v, int is_right, const char *text)
                text);
     else
         printf("      the model as it was read gives what is stored: a rewrite or a kernel for %s "
-               "is wrong, `lightnet blame` finds it\n",
+               "is wrong\n",
                v->o->target);
+}
+
+static int is_default(const ln_context *ctx, const char *name)
+{
+    const ln_model_info *info = ln_context_info(ctx);
+    for (size_t i = 0; i < info->default_count; i++)
+        if (strcmp(info->defaults[i], name) == 0)
+            return 1;
+    return 0;
+}
+
+// What stored input `number` is for: the model's inputs, then those with a value in the file. NULL
+// past the end. *out_default is 1 for the latter.
+static const char *stored_input(const ln_context *ctx, size_t number, int *out_default)
+{
+    const ln_model_info *info = ln_context_info(ctx);
+    const char *name;
+    size_t count = 0;
+    *out_default = 0;
+    for (size_t i = 0; (name = ln_context_input_name(ctx, i)); i++)
+        if (!is_default(ctx, name) && count++ == number)
+            return name;
+    *out_default = 1;
+    return number - count < info->default_count ? info->defaults[number - count] : NULL;
+}
+
+// What finds the rule or kernel, on the same data.
+static void say_next(const verifier *v, const ln_context *ctx, int set)
+{
+    static const option_id own[] = {OPT_TARGET, OPT_TIMEOUT};
+    char path[MAX_PATH];
+    const char *name;
+    int has_value;
+    printf("      what makes it so: lightnet blame -t %s", v->o->target);
+    options_print_given(stdout, &blame_usage, own, sizeof own / sizeof own[0]);
+    for (size_t i = 0; (name = stored_input(ctx, i, &has_value)); i++) {
+        if (!find_data(v, set, "input", i, path))
+            continue;
+        char *text = ln_strdup_printf("%s=%s", name, path);
+        fputs(" -i ", stdout);
+        print_word(stdout, text ? text : path);
+        ln_free(text);
+    }
+    putchar(' ');
+    print_word(stdout, v->model);
+    putchar('\n');
 }
 
 // An output that has been compared.
@@ -323,6 +370,8 @@ static ln_status compare_output(verifier *v, int set, size_t index, const char *
             is_right_as_read(v, index, expected, &allowed, as_read, sizeof as_read);
         if (!v->o->is_quiet)
             say_as_read(v, o.is_right_as_read, as_read);
+        if (!v->o->is_quiet && o.is_right_as_read == 1)
+            say_next(v, ctx, set);
     }
     if (v->o->json)
         put_checked(v->o->json, &o, got, expected);
@@ -368,19 +417,37 @@ static ln_status compare_outputs(verifier *v, ln_context *ctx, int set)
     return LN_OK;
 }
 
-static ln_status read_inputs(verifier *v, const ln_context *ctx, int set, given_inputs *given)
+// Those with a value in the file are inputs of a model that is not compiled yet.
+static ln_status read_input(const verifier *v, ln_context *ctx, int set, size_t number,
+                            const char *name, int has_value, given_inputs *given)
 {
     char path[MAX_PATH];
-    for (size_t i = 0; i < ln_context_input_count(ctx); i++) {
-        if (!find_data(v, set, "input", i, path))
-            continue;
-        input_wish wish = model_input_wish(ctx, i);
-        ln_object *value;
-        LN_TRY(input_read(path, &wish, NULL, &value));
-        ln_status status = given_inputs_add(given, wish.name, value);
-        ln_object_release(value);
-        LN_TRY(status);
-    }
+    size_t index;
+    if (!find_data(v, set, "input", number, path))
+        return LN_OK;
+    if (has_value && ln_context_get_state(ctx) == LN_CONTEXT_READY)
+        LN_TRY(ln_context_make_input(ctx, name));
+    if (!model_find_input(ctx, name, &index))
+        return LN_FAIL(LN_INVALID, "%s is for '%s', which is a constant of the compiled model",
+                       path, name);
+    input_wish wish = model_input_wish(ctx, index);
+    ln_object *value;
+    LN_TRY(input_read(path, &wish, NULL, &value));
+    ln_status status = given_inputs_add(given, wish.name, value);
+    ln_object_release(value);
+    return status;
+}
+
+static ln_status read_inputs(const verifier *v, ln_context *ctx, int set, given_inputs *given)
+{
+    char path[MAX_PATH];
+    const char *name;
+    int has_value;
+    size_t count = 0;
+    for (; (name = stored_input(ctx, count, &has_value)); count++)
+        LN_TRY(read_input(v, ctx, set, count, name, has_value, given));
+    if (find_data(v, set, "input", count, path))
+        return LN_FAIL(LN_INVALID, "%s is there, and the model has %zu inputs", path, count);
     return LN_OK;
 }
 

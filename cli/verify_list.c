@@ -282,7 +282,10 @@ static int parse_line(char *line, int number, const list_options *o, verify_case
         else if (strcmp(at, "shape-only") == 0)
             c->is_shape_only = 1;
         else
-            code = say_usage_error("verify", "line %d of %s says '%s'", number, o->list, at);
+            code = say_usage_error("verify",
+                                   "line %d of %s says '%s', which is none of rtol=X, atol=X and "
+                                   "shape-only",
+                                   number, o->list, at);
         if (code != EXIT_OK)
             return code;
         at = next;
@@ -346,7 +349,7 @@ int cmd_verify(int argc, char **argv)
     o.run.options = compile_flags_options(&o.flags);
     tally t = {0};
     if (o.json) {
-        if (json_begin(&t.json) != LN_OK)
+        if (file_check_writable(o.json) != LN_OK || json_begin(&t.json) != LN_OK)
             return say_failure();
         json_open(&t.json, "models", '[');
     }

@@ -212,6 +212,12 @@ ln_status input_read(const char *path, const input_wish *wish, const input_optio
         ln_object_release(object);
         return fits;
     }
+    char fault[128];
+    if (!*path)
+        return LN_FAIL(LN_INVALID, "-i %s= has neither a file nor a value after it", wish->name);
+    if (access(path, F_OK) != 0 && literal_fault(path, fault, sizeof fault))
+        return LN_FAIL(LN_INVALID, "-i %s=%s is neither a file nor a value: %s", wish->name, path,
+                       fault);
     LN_TRY(file_read(path, &bytes, &count));
     ln_status status = parse(path, bytes, count, wish, options ? options : &defaults, &object);
     free(bytes);

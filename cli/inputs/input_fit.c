@@ -60,6 +60,11 @@ static ln_status fit_shape(const char *path, const input_wish *wish, ln_object *
     char got[LN_SHAPE_TEXT_BYTES], wanted[LN_SHAPE_TEXT_BYTES], advice[512];
     ln_sprint_shape(got, sizeof got, tensor->ndim, tensor->dims);
     input_wish_shape_text(wish, wanted, sizeof wanted);
+    if (tensor->ndim == 0)
+        return LN_FAIL(
+            LN_INVALID,
+            "%s is one number, input '%s' takes %s; fill:NUMBER gives it to all elements", path,
+            wish->name, wanted);
     return LN_FAIL(
         LN_INVALID, "%s has shape %s, input '%s' takes %s%s", path, got, wish->name, wanted,
         ln_shape_advice(advice, sizeof advice, tensor->ndim, tensor->dims, wish->ndim, wish->dims));

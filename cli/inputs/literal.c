@@ -4,6 +4,7 @@
 #include "literal.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,7 +20,16 @@ typedef struct literal {
     int dims[TL_MAXDIM];
     double *numbers; // NULL: counting only
     size_t count;
+    const char *fault; // the first; NULL: none
 } literal;
+
+// 0: the text is not a value, for this reason, unless there is one already.
+static int fail(literal *l, const char *fault)
+{
+    if (!l->fault)
+        l->fault = fault;
+    return 0;
+}
 
 static void skip_blanks(literal *l)
 {
@@ -47,10 +57,10 @@ static int take_number(literal *l)
         char *end;
         if (!strchr("+-.0123456789", *l->at) && strncmp(l->at, "nan", 3) != 0 &&
             strncmp(l->at, "inf", 3) != 0)
-            return 0;
+            return fail(l, "a number is expected");
         number = strtod(l->at, &end);
         if (end == l->at)
-            return 0;
+            return fail(l, "a number is expected");
         l->at = end;
     }
     if (l->numbers)
@@ -66,10 +76,12 @@ static int take_value(literal *l, int depth)
     if (*l->at != '[') {
         if (l->ndim < 0)
             l->ndim = depth;
-        return l->ndim == depth && take_number(l);
+        return l->ndim == depth ? take_number(l) : fail(l, "numbers and lists stand side by side");
     }
-    if (depth == TL_MAXDIM || (l->ndim >= 0 && depth >= l->ndim))
-        return 0;
+    if (depth == TL_MAXDIM)
+        return fail(l, "lists are nested too deep");
+    if (l->ndim >= 0 && depth >= l->ndim)
+        return fail(l, "numbers and lists stand side by side");
     int is_first = l->ndim < 0 || l->dims[depth] < 0, count = 0;
     l->at++;
     do {
@@ -80,7 +92,9 @@ static int take_value(literal *l, int depth)
     } while (take_word(l, ","));
     if (is_first)
         l->dims[depth] = count;
-    return l->dims[depth] == count && take_word(l, "]");
+    if (!take_word(l, "]"))
+        return fail(l, "a comma or ] is expected");
+    return l->dims[depth] == count || fail(l, "lists side by side differ in length");
 }
 
 static int scan(const char *text, literal *l)
@@ -88,12 +102,13 @@ static int scan(const char *text, literal *l)
     l->at = text;
     l->ndim = -1;
     l->count = 0;
+    l->fault = NULL;
     for (int i = 0; i < TL_MAXDIM; i++)
         l->dims[i] = -1;
     if (!*text || !take_value(l, 0))
         return 0;
     skip_blanks(l);
-    return !*l->at;
+    return !*l->at || fail(l, "more follows the value");
 }
 
 static const char *without_fill(const char *text)
@@ -106,6 +121,22 @@ int literal_is(const char *text)
     literal l = {.numbers = NULL};
     const char *value = without_fill(text);
     return strlen(text) < MAX_TEXT && scan(value, &l) && (value == text || l.ndim == 0);
+}
+
+const char *literal_fault(const char *text, char *buffer, size_t size)
+{
+    literal l = {.numbers = NULL};
+    const char *value = without_fill(text);
+    if ((*text != '[' && value == text) || literal_is(text))
+        return NULL;
+    if (strlen(text) >= MAX_TEXT)
+        snprintf(buffer, size, "a value in words has at most %d bytes", MAX_TEXT - 1);
+    else if (scan(value, &l))
+        snprintf(buffer, size, "fill: takes one number");
+    else
+        snprintf(buffer, size, *value && *l.at ? "%s at '%.20s'" : "%s at the end",
+                 l.fault ? l.fault : "a number is expected", l.at);
+    return buffer;
 }
 
 static ln_status check_number(const input_wish *wish, double number)

@@ -457,8 +457,11 @@ LN_API ln_status ln_context_set_param_bools(ln_context *ctx, const char *opname,
 /* Inputs are the outputs of `input` operators. In IL and JSON IR without any, reading makes `input`
  * of each `create` that the program fills (docs/il.md); `ln_context_set_inputs` says otherwise.
  * Outputs are what `output` operators name; in a model without, the tensors that no operator reads,
- * and compiling adds the operators. In the model's order, index from 0, which compiling keeps. The
- * pointer is borrowed from the context and valid until it is changed; NULL past the end. */
+ * and compiling adds the operators. Index from 0, in the order of the operator list as it was read,
+ * which compiling keeps: of an ONNX model the order in which its graph lists them, of IL and JSON
+ * IR that of the file. `ln_context_make_input` and `ln_context_set_inputs` put an input where the
+ * constant was. The pointer is borrowed from the context and valid until it is changed; NULL past
+ * the end. */
 LN_API size_t ln_context_input_count(const ln_context *ctx);
 LN_API const ln_tensor_entry *ln_context_input(const ln_context *ctx, size_t index);
 LN_API size_t ln_context_output_count(const ln_context *ctx);

@@ -86,6 +86,8 @@ static ln_status fail_unknown_arch(const char *name, size_t len)
     ln_nearest nearest = ln_nearest_to(word);
     const ln_arch *arch;
     for (size_t i = 0; (arch = ln_arch_find_at(i)) && used < sizeof known; i++) {
+        if (!arch->rules && !arch->ep_funcs)
+            continue; // computes nothing
         ln_nearest_try(&nearest, arch->arch_name);
         used += (size_t)snprintf(known + used, sizeof known - used, "%s%s", used ? ", " : "",
                                  arch->arch_name);

@@ -147,11 +147,9 @@ static ln_status fail_not_found(const finder *f)
                        "there is no rule '%s', it is a type of operators; a rule has the name that "
                        "--verbose lists",
                        name);
-    return LN_FAIL(LN_NOT_FOUND,
-                   "there is no rule '%s'%s%s%s; `lightnet opt --verbose` lists "
-                   "those that fire",
-                   name, nearest ? "; did you mean '" : "", nearest ? nearest : "",
-                   nearest ? "'?" : "");
+    return LN_FAIL(
+        LN_NOT_FOUND, "there is no rule '%s'; %s%s%s`lightnet opt --verbose` lists those that fire",
+        name, nearest ? "did you mean '" : "", nearest ? nearest : "", nearest ? "'? " : "");
 }
 
 ln_status ln_why_watch_create(const char *rule, const char *target,

@@ -233,7 +233,7 @@ def test_two_rules():
     done = run("blame", "--first", "--rules", "wrong.rules", "model.net", code=1)
     check_text(done, "wrong_order")
     check_no_text(done, "other_op")
-    check_text(done, "it is still wrong")
+    check_text(done, "it is still wrong: lightnet blame -t cpu --skip 1 --rules=wrong.rules model.net\n")
 
 
 def test_given_data():
@@ -250,6 +250,12 @@ def test_given_data():
     done = run("blame", "--rules", "nan.rules", "-i", "x=x.bin", "-o", "given.net", "zero.net", code=1)
     check_text(done, "rule only_finite")
     check_text(done, "nan instead of 0 at [3]")
+    check_text(done, "go on with: lightnet run -t cpu --skip 1 --rules=nan.rules --input=x=x.bin zero.net\n")
+    # What compare names as the next step finds the same.
+    next_done = run("compare", "--rules", "nan.rules", "-i", "x=x.bin", "--seed=3", "--all", "zero.net", code=1)
+    check_text(next_done, "\nwhat makes it so: lightnet blame -t cpu --rules=nan.rules --input=x=x.bin --seed=3 zero.net\n")
+    next_done = run(*next_done.stdout.split("lightnet ")[-1].split(), code=1)
+    check_text(next_done, "rule only_finite")
     check_text(done, "given.net: reproducer of 1.")
     if "--special" not in pathlib.Path("given.net").read_text():
         fail(done, "the reproducer does not say that it needs special numbers")

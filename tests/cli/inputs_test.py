@@ -610,11 +610,11 @@ def test_values_on_the_command_line():
         done = run("run", model(dtype, dims), "-i", "x=" + text)
         assert want in done.stdout, (text, done.stdout)
     for dtype, dims, text, err in (("TL_UINT8", [1], "256", "does not hold 256"), ("TL_INT32", [1], "1.5", "does not hold 1.5"),
-                                   ("TL_FLOAT", [2], "1", "the value has shape [], input 'x' takes [2]"),
+                                   ("TL_FLOAT", [2], "1", "the value is one number, input 'x' takes [2]; fill:NUMBER gives it to all elements"),
                                    ("TL_FLOAT", [2, 3], "[[1,2],[3,4],[5,6]]", "np.transpose(x, (1, 0))"),
-                                   ("TL_FLOAT", [2], "[1,2", "cannot open"), ("TL_FLOAT", [3], "[[1],2,3]", "cannot open"),
+                                   ("TL_FLOAT", [2], "[1,2", "a comma or ] is expected"), ("TL_FLOAT", [3], "[[1],2,3]", "side by side"),
                                    ("TL_FLOAT", [1], "imagee.png", "cannot open"), ("TL_FLOAT", [1], "1x", "cannot open"),
-                                   ("TL_FLOAT", [1], "fill:[1]", "cannot open"), ("TL_FLOAT", [1], "", "cannot open")):
+                                   ("TL_FLOAT", [1], "fill:[1]", "fill: takes one number"), ("TL_FLOAT", [1], "", "-i x= has neither a file nor a value after it")):
         done = run("run", model(dtype, dims), "-i", "x=" + text, code=1, err=err)
     write("16000", np.array([7], "f4").tobytes())
     run("run", model("TL_FLOAT", [1]), "-i", "16000", out="[7]")

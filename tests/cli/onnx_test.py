@@ -89,6 +89,34 @@ def test_initializers_that_are_inputs_are_defaults():
         assert (np.load("out/y.npy") == FLOATS * w + w).all()
     write("old.onnx", model(3))
     run("run", "old.onnx", "-i", "x=x.npy", "-i", "w=w.npy", code=1, err="no input 'w'")
+    # In every command that takes data, and listed.
+    run("inspect", "default.onnx", out="default    w float32 [3], unless -i gives another\n")
+    both = ("-i", "x=x.npy", "-i", "w=w.npy")
+    run("bench", "default.onnx", *both, "--runs=1", "--warmup=1", "--min-time=0")
+    run("opt", "default.onnx", "--verify", *both, "-o", "opt.net")
+    run("default.onnx", *both, out="y: float32 [2, 3]")
+    run("blame", "default.onnx", *both)
+    # A wrong rule shows with the values that are given: 1 * w is not w + w, but 2 * 2 is 2 + 2.
+    write("wrong.rules", b"rule wrong [exact]\n  y = Mul(a, b)\n  => y = elew(a, b | elew_op=\"TL_SUM\")\n")
+    np.save("two.npy", np.full((2, 3), 2, "f4"))
+    np.save("w2.npy", np.full(3, 2, "f4"))
+    for verb in ("compare", "blame"):
+        run(verb, "default.onnx", "-i", "x=two.npy", "-i", "w=w2.npy", "--rules=wrong.rules")
+        run(verb, "default.onnx", "-i", "x=two.npy", "--rules=wrong.rules", code=1)
+        run(verb, "default.onnx", "-i", "q=x.npy", code=3 if verb == "blame" else 1, err="the model has no input 'q'")
+    # Of verify, the stored inputs after those of the model.
+    os.makedirs("case/test_data_set_0")
+    write("case/model.onnx", model(8))
+    w = np.array([5, 6, 7], "f4")
+    write("case/test_data_set_0/input_0.pb", ow.tensor(FLOATS))
+    write("case/test_data_set_0/input_1.pb", ow.tensor(w))
+    write("case/test_data_set_0/output_0.pb", ow.tensor(FLOATS * w + w))
+    run("verify", "case", out="pass   case\n")
+    run("verify", "case", "--rules=none", out="pass   case\n")
+    os.remove("case/test_data_set_0/input_1.pb")
+    run("verify", "case", code=1, out="the model as it was read gives something else than what is stored as well")
+    os.rename("case/test_data_set_0/output_0.pb", "case/test_data_set_0/input_2.pb")
+    run("verify", "case", code=1, out="case/test_data_set_0/input_2.pb is there, and the model has 2 inputs")
 
 
 def test_outputs_go_to_a_file_or_a_folder():

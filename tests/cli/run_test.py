@@ -49,6 +49,50 @@ def trained(count=1):
     return write("trained%d.net" % count, text)
 
 
+# ---- What is told, and once ----
+
+def test_the_command_alone_shows_outputs_that_the_model_names():
+    model = write("named.net", "input(| dst=x | dtype=TL_FLOAT, dims=[2]);\nrelu(src=x | dst=y |);\noutput(src=y | |);\n")
+    run(model, "-i", "[1,-2]", out="y: float32 [2] min 0 max 1 mean 0.5\n[1 0]\n")
+
+def test_compare_tells_nothing_of_zeros():
+    """Weights that no file has are random in both runs."""
+    done = run("compare", trained())
+    assert not done.stderr, done.stderr
+
+
+def test_inputs_of_a_model_that_is_only_compiled_are_named():
+    model = write("only.net", "input(| dst=x | dtype=TL_FLOAT, dims=[2]);\nrelu(src=x | dst=y |);\n")
+    run("-c", "-o", "only.json", "-i", "q=x.npy", model, code=1, err="the model has no input 'q'; it has 'x'")
+    run("-c", "-o", "only.json", "-i", "x=x.npy", model, err="-i x=x.npy is not read: -c only compiles")
+
+
+def test_a_shape_without_a_name_is_that_of_the_only_input():
+    model = write("open.net", "input(| dst=x | dtype=TL_FLOAT, dims=[-1, 3]);\nrelu(src=x | dst=y |);\n")
+    run("run", model, "-s", "4x3", "--zero", out="y: float32 [4, 3]")
+    run("run", model, "-s", "4x2", "--zero", code=1, err="not [4, 2]")
+    two = write("two.net", "input(| dst=a | dtype=TL_FLOAT, dims=[-1]);\ninput(| dst=b | dtype=TL_FLOAT, dims=[-1]);\n"
+                           "Add(A=a, B=b | C=y |);\n")
+    run("run", two, "-s", "4", "--zero", code=1, err="the model has 2 inputs, so say which: -s a=4")
+
+
+def test_operators_of_others_are_named():
+    for word, here in (("Convolution", "Conv"), ("Dense", "linear"), ("InnerProduct", "linear"), ("Convv", "Conv"),
+                       ("batchnormm", "batchnorm"), ("MaxPooling", "MaxPool")):
+        run("ops", word, code=1, err="no operator '%s' is registered; did you mean '%s'?" % (word, here))
+
+
+def test_lists_in_words_say_what_is_wrong():
+    model = write("pair.net", "input(| dst=x | dtype=TL_FLOAT, dims=[2, 2]);\nrelu(src=x | dst=y |);\n")
+    for text, fault in (("[[1,2],[3]]", "lists side by side differ in length"), ("[[1,2],[3,4]", "a comma or ] is expected at the end"),
+                        ("[1,[2]]", "numbers and lists stand side by side at '[2]]'"), ("[[1,2],3]", "numbers and lists stand side by side"),
+                        ("[1,,2]", "a number is expected at ',2]'"), ("[]", "a number is expected at ']'"), ("[1,x]", "a number is expected at 'x]'"),
+                        ("fill:[1]", "fill: takes one number"), ("fill:", "a number is expected at the end"),
+                        ("[[1,2],[3,4]]x", "more follows the value at 'x'")):
+        run("run", model, "-i", text, code=1, err="-i x=%s is neither a file nor a value: %s" % (text, fault))
+    run("run", model, "-i", "[[1,-2],[3,4]]", out="[[1 0]")
+
+
 # ---- As it was read ----
 
 def test_rules_none_is_the_model_as_it_was_read():

@@ -8,6 +8,7 @@ real: the models beside the checkout; skipped (77) where there are none.
 """
 import os
 import pathlib
+import shlex
 import shutil
 import subprocess
 import sys
@@ -97,6 +98,10 @@ def test_the_model_as_it_was_read_tells_a_wrong_rewrite_from_a_wrong_operator():
     assert verify(folder)[0] and verify(folder, "--rules=none")[0]
     right, said = verify(folder, "--rules=wrong.rules")
     assert not right and "gives what is stored: a rewrite or a kernel for cpu is wrong" in said, said
+    # The command that comes next finds the rule, on the same data.
+    line = next(line for line in said.splitlines() if "what makes it so: lightnet " in line)
+    done = subprocess.run([LIGHTNET, *shlex.split(line.split("lightnet ", 1)[1])], capture_output=True, text=True, check=False)
+    assert done.returncode == 1 and "rule no_relu [exact] (wrong.rules:1)" in done.stdout, (line, done)
     right, said = verify(case(numbers, numbers, "FLOAT", "Relu"))
     assert not right and "gives something else than what is stored as well" in said, said
     assert "as it was read" not in verify(folder, "--rules=none")[1]

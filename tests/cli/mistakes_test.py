@@ -1,0 +1,426 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Mistaken command lines: each gives one message with the position, the value or the remedy, and an exit status.
+
+Usage: mistakes_test.py FOLDER-OF-THE-COMMANDS
+
+A line of the table is the exit status and the command line; the line after it stands in the message.
+"""
+import os
+import pathlib
+import shlex
+import subprocess
+import sys
+import tempfile
+
+import numpy as np
+
+sys.path.insert(0, str(pathlib.Path(__file__).parent))
+import onnx_writer as ow
+
+LIGHTNET = str(pathlib.Path(sys.argv[1]).resolve() / "lightnet")
+
+MISTAKES = r"""
+2 rnu relu.net
+    unknown command 'rnu'; did you mean `lightnet run`? try `lightnet --help`
+2 run
+    no model
+2 run relu.net extra.net
+    one model at a time; 'extra.net' is too many; give inputs with -i
+1 run missing.onnx
+    cannot open 'missing.onnx': No such file or directory
+1 run relu.net
+    input 'x' (float32 [1, 3, 2, 2]) is not given; give data with -i NAME=FILE, or zeros with --zero
+2 run relu.net -i
+    option -i needs a value
+1 run relu.net -i missing.npy
+    cannot open missing.npy: No such file or directory
+1 run relu.net -i y=x.npy
+    the model has no input 'y'; it has 'x'
+1 run relu.net -i 3=x.npy
+    the model has no input '3'; it has 'x'
+1 run relu.net -i wrong.npy
+    wrong.npy has shape [1, 2, 2, 3], input 'x' takes [1, 3, 2, 2]; transpose it with axes 0,3,1,2: np.transpose(x, (0, 3, 1, 2))
+1 run relu.net -i small.npy
+    small.npy has shape [2], input 'x' takes [1, 3, 2, 2]
+1 run relu.net -i short.raw
+    short.raw holds 10 bytes of data where 48 are needed
+1 run relu.net -i photo.jpg
+    photo.jpg: 
+1 run relu.net -i bad.npz
+    bad.npz holds 10 bytes of data where 48 are needed
+1 run relu.net -i nothing
+    folder nothing has no files
+1 run relu.net -i -
+    standard input cannot be read for data; they come from files
+1 run relu.net -i /dev/stdin
+    cannot read /dev/stdin: not a regular file; data come from files, a pipe's go to one first
+1 run relu.net -i x.npy -i x.npy
+    input 'x' is given twice
+2 run relu.net x.npy
+    one model at a time; 'x.npy' is too many; give inputs with -i
+2 relu.net x.npy
+    one input file at a time, 'x.npy' is too many; data for a model's inputs are given with -i
+1 two.net
+    inputs 'a' (float32 [2]), 'b' (float32 [2]) are not given; give data with -i NAME=FILE, or zeros with --zero
+1 run two.net -i x.npy
+    the model has 2 inputs, so say which: -i NAME=x.npy
+1 run two.net -i a=[1,2]
+    input 'b' (float32 [2]) is not given; give data with -i NAME=FILE, or zeros with --zero
+1 run two.net -i a=[1,2] -i b=[1,2,3]
+    the value has shape [3], input 'b' takes [2]
+1 run two.net -i a=1 -i b=2
+    the value is one number, input 'a' takes [2]; fill:NUMBER gives it to all elements
+1 run trained.net -i [1,2]
+    the weights 'w' come from a data file, and none is given; give it with -f FILE, or zeros with --zero
+1 run trained.net -i [1,2] -f missing.wts
+    missing.wts: cannot open: No such file or directory
+1 run trained.net -i [1,2] -f names.txt
+    names.txt: neither a safetensors nor a .wts file, nor a params dictionary
+1 run trained.net -i [1,2] -f x.npy
+    x.npy: neither a safetensors nor a .wts file, nor a params dictionary
+1 run broken.net --zero
+    broken.net:2:1: relu: `relu0` tensor `q` should have been defined before
+1 run typo.net --zero
+    typo.net:2:1: operator 'relou0': type 'relou' is not registered; did you mean 'relu'?
+1 run empty.onnx
+    'empty.onnx' is empty: what should have written it has failed
+1 run text.onnx
+    text.onnx: byte 0: an unknown wire type
+1 run half.onnx
+    half.onnx: byte 8: graph: a length goes beyond the end
+1 run bad.onnx --zero
+    bad.onnx: node 'y' (Reluu, ai.onnx 17) in graph: there is no operator 'Reluu'; did you mean 'Relu'?
+1 run model.tflite
+    model.tflite: this is a TensorFlow Lite model, not a model that LightNet reads; convert it to ONNX, with tf2onnx: python -m tf2onnx.convert --tflite FILE --output model.onnx
+1 run model.param
+    model.param: this is the .param file of an ncnn model, not a model that LightNet reads; export the model that it was made from to ONNX
+1 run page.html
+    page.html: this is a web page (HTML), not a model that LightNet reads; the download has failed: open the address in a browser, and fetch the file itself
+1 run nothing
+    'nothing' is a folder; name the model in it, such as nothing/model.onnx
+1 run .
+    '.' is a folder; name the model in it, such as ./model.onnx
+1 run m.onnx --zero
+    input 'x' (float32 [?, 4]) is not given; zeros need a shape: -s n=1
+1 run m.onnx -i x=x.npy
+    x.npy has shape [1, 3, 2, 2], input 'x' takes [?, 4]
+1 run m.onnx -s n=-1 --zero
+    -s takes NAME=1x3x224x224, SYMBOL=4 or SYMBOL=1..32, not 'n=-1'
+1 run m.onnx -s n=x --zero
+    -s takes NAME=1x3x224x224, SYMBOL=4 or SYMBOL=1..32, not 'n=x'
+1 run m.onnx -s N=2 --zero
+    no input has a dimension 'N'; there are: n
+1 run m.onnx -s x=2 --zero
+    input 'x' has shape [-1, 4] (-1: any), not [2]
+1 run m.onnx -s x=2x5 --zero
+    input 'x' has shape [-1, 4] (-1: any), not [2, 5]
+1 run two.net -s 2 --zero
+    the model has 2 inputs, so say which: -s a=2
+1 run relu.net -s batch=2 --zero
+    no input has a dimension 'batch': no dimension of an input has a symbol, and those that are fixed stay as they are
+1 run relu.net -s x=2x3x2x2 --zero
+    input 'x' has shape [1, 3, 2, 2] (-1: any), not [2, 3, 2, 2]
+1 run m.onnx -s n=4..1 --zero
+    a range needs a symbol, and two dimensions of which the first is not larger, not 4 to 1
+1 run m.onnx -s n=1..b --zero
+    -s takes a range as SYMBOL=1..32, not 'n=1..b'
+1 run m.onnx -s n=99999999999 --zero
+    -s takes NAME=1x3x224x224, SYMBOL=4 or SYMBOL=1..32, not 'n=99999999999'
+1 run int.onnx -i [1.5,2]
+    input 'x' is int64, which does not hold 1.5
+1 run int.onnx -i [99999999999999999999,2]
+    input 'x' is int64, which does not hold 1e+20
+1 run int.onnx -i photo.jpg
+    photo.jpg is a picture, input 'x' has 1 dimensions
+1 run relu.net --zero -t cuda
+    target 'cuda' is not an arch of this library; there are: cpu, ref
+1 run relu.net --zero -t gpu
+    target 'gpu' is not an arch of this library; there are: cpu, ref; did you mean 'cpu'?
+2 run relu.net --zero -t
+    option -t needs a value
+1 run relu.net --zero -t ""
+    the target is empty; name an arch, such as "cpu"
+2 run relu.net --zero --threads=0
+    --threads takes 1 to 256, not '0'
+2 run relu.net --zero --threads=many
+    --threads takes 1 to 256, not 'many'
+2 run relu.net --zero --repeat=0
+    --repeat takes 1 to 1000000, not '0'
+2 run relu.net --zero --repeat=1.5
+    --repeat takes 1 to 1000000, not '1.5'
+2 run relu.net --zero -n -3
+    --repeat takes 1 to 1000000, not '-3'
+1 run relu.net --zero --labels=missing.txt
+    cannot open missing.txt: No such file or directory
+1 run relu.net --zero --labels=names.txt
+    names.txt has 2 names of classes, no output of classes; --top without --labels shows numbers
+1 run relu.net --zero --labels=empty.txt
+    empty.txt has 0 names of classes, no output of classes; --top without --labels shows numbers
+2 run relu.net --zero --top=0
+    --top takes 1 to 1000, not '0'
+2 run relu.net --zero --top=ten
+    --top takes 1 to 1000, not 'ten'
+2 run relu.net --zero -o x.npy -o y.npy
+    -o is given twice, with 'x.npy' and 'y.npy'; one is enough: a folder takes all outputs
+1 run relu.net --zero -o out.txt
+    -o takes a folder, FILE.npy or NAME=FILE.npy, not 'out.txt'
+1 run relu.net --zero -o z=out.npy
+    -o z=out.npy: the model has no output 'z'
+1 run relu.net --zero -o names.txt/out
+    cannot make folder names.txt/out: Not a directory
+1 run relu.net --zero -o x.npy/sub/dir.npy
+    cannot write x.npy/sub/dir.npy: Not a directory
+2 run relu.net --zero --mean=a,b
+    --mean takes one number or three such as 1,2,3, not 'a,b'
+2 run relu.net --zero --mean=1,2
+    --mean takes one number or three such as 1,2,3, not '1,2'
+2 run relu.net --zero --scale=
+    --scale takes one number or three such as 1,2,3, not ''
+2 run relu.net --zero --layout=chw
+    --layout takes nchw or nhwc, not 'chw'
+2 run relu.net --zero --preset=torch
+    --preset takes imagenet, caffe, unit or signed, not 'torch'
+2 run relu.net --zero --resize=224
+    --resize takes a size such as 640x480, not '224'
+2 run relu.net --zero --resize=0x0
+    --resize takes a size such as 640x480, not '0x0'
+2 run relu.net --zero --crop=2
+    --crop takes a ratio from 0.01 to 1 such as 0.875, not '2'
+2 run relu.net --zero --letterbox=grey
+    --letterbox takes a grey from 0 to 255, not 'grey'
+2 run relu.net --zero --rate=fast
+    --rate takes samples a second, not 'fast'
+1 run relu.net --zero --budget=1
+    the limit is 1; it peaks at operator 'relu0'
+2 run relu.net --zero --budget=lots
+    --budget takes a number of bytes such as 64000000, 64M or 64Mi, not 'lots'
+2 run relu.net --zero --work=0
+    --work takes a number of work units such as 5e12, not '0'
+2 run relu.net --zero --timeout=-1
+    --timeout takes a number of seconds, not '-1'
+1 run relu.net --zero --rules=missing.rules
+    cannot open 'missing.rules': No such file or directory
+1 run relu.net --zero --rules=bad.rules
+    bad.rules:3:1: expected '=>', found the end
+2 run relu.net --zero --skip=
+    --skip takes numbers such as 3,7-9, not ''; --verbose lists them
+1 run relu.net --zero --skip=900
+    there is no firing 900 to skip: there were 3, numbered from 1
+2 run relu.net --zero --skip=1,
+    --skip takes numbers such as 3,7-9, not '1,'; --verbose lists them
+1 run relu.net --zero --json=missing/f.json
+    cannot write missing/f.json: No such file or directory
+2 run relu.net --zero --jsno
+    unknown option --jsno; did you mean --json? try `lightnet run --help`
+2 run relu.net --zero --bgr=yes
+    option --bgr takes no value
+2 run relu.net --zero -q
+    unknown option -q
+2 run relu.net --zero --verbos=1
+    unknown option --verbos; did you mean --verbose? try `lightnet run --help`
+1 run relu.net --zero --allow-write=missing
+    cannot open the folder 'missing': No such file or directory
+1 run --zero -- -x
+    cannot open '-x': No such file or directory
+2 bench relu.net --runs=0
+    --runs takes 1 to 1000000, not '0'
+2 bench relu.net --min-time=long
+    --min-time takes a number from 0 on, not 'long'
+2 bench relu.net --profile=fast
+    --profile takes slowest or run, not 'fast'
+1 bench relu.net --trace=missing/t.json
+    cannot write missing/t.json: No such file or directory
+2 bench relu.net --seed=-1
+    --seed takes an integer from 0 to 2^64 - 1, not '-1'
+2 bench relu.net -n 3
+    unknown option -n here; -n, --repeat is an option of lightnet run
+2 plan relu.net --svg --json
+    one of --svg, --json and --short at a time
+2 plan relu.net -i x.npy
+    unknown option -i here; -i, --input is an option of lightnet run, bench, compare, opt or blame
+2 inspect
+    no model
+1 inspect missing.onnx
+    cannot open 'missing.onnx': No such file or directory
+2 inspect relu.net -i x.npy
+    unknown option -i here; -i, --input is an option of lightnet run, bench, compare, opt or blame
+1 inspect page.html
+    page.html: this is a web page (HTML), not a model that LightNet reads; the download has failed: open the address in a browser, and fetch the file itself
+2 verify
+    no model
+1 verify missing
+    FAILED missing: there is no file or folder missing
+1 verify relu.net
+    FAILED relu.net: there is no folder test_data_set_0 in .; it holds what the model is given, input_0.pb, and should give, output_0.pb (or .npy)
+1 verify nothing
+    FAILED nothing: nothing holds 0 files of type .onnx; name the model
+1 verify --list=missing.txt
+    cannot open missing.txt: No such file or directory
+2 verify --list=list.txt
+    line 1 of list.txt says 'zzz=1', which is none of rtol=X, atol=X and shape-only
+2 verify relu.net --rtol=-1
+    --rtol takes a number from 0 on, not '-1'
+2 verify relu.net --rtol=small
+    --rtol takes a number from 0 on, not 'small'
+1 verify relu.net --through=il,xx
+    FAILED relu.net: there is no folder test_data_set_0 in .; it holds what the model is given, input_0.pb, and should give, output_0.pb (or .npy)
+2 compare
+    no model
+1 compare out.json
+    out.json is compiled already; compare the model it came from
+1 compare relu.net -b gpu
+    target 'gpu' is not an arch of this library; there are: cpu, ref; did you mean 'cpu'?
+1 compare m.onnx
+    input 'x' has an open shape: give it with -s, or its data with -i
+2 compare relu.net --atol=nan
+    --atol takes a number from 0 on, not 'nan'
+2 compare relu.net --rules=none
+    --rules=none is what -b is compared with already; leave it out
+2 convert relu.net
+    say where to write with -o FILE
+2 convert relu.net -o out.xyz
+    out.xyz: no format has the ending '.xyz'; models are written as .net, .json, .onnx, weights as .safetensors, .wts, .params
+1 convert relu.net -o nothing
+    cannot write 'nothing': Is a directory
+1 convert missing.onnx -o o.net
+    cannot open 'missing.onnx': No such file or directory
+1 convert m.onnx -o missing/o.net
+    cannot create 'missing/o.net': No such file or directory
+1 opt relu.net -p folding
+    there is no pass 'folding'; there are: dead, core
+1 opt relu.net --stop-after=nowhere
+    there is no pass 'nowhere'; there are: dead, core
+1 opt relu.net --dump-after=foldd
+    no pass 'foldd' has run, so there was nothing to dump; did you mean 'fold'?
+1 opt relu.net --inputs=q
+    the model has no tensor 'q'
+2 opt relu.net --why
+    option --why needs a value
+1 opt relu.net --why=conv_rleu
+    there is no rule 'conv_rleu'; did you mean 'conv_relu'? `lightnet opt --verbose` lists those that fire
+3 blame relu.net -t none
+    on target none the model fails before anything is rewritten: pass 'expand': no arch of the target takes 2 operators: 'input0' (input), 'relu0' (act)
+3 blame missing.net
+    cannot open 'missing.net': No such file or directory
+2 blame relu.net --seed=x
+    --seed takes an integer from 0 to 2^64 - 1, not 'x'
+1 ops relu7
+    no operator 'relu7' is registered; did you mean 'relu'? `lightnet ops` lists them
+2 ops Conv Relu
+    one operator at a time; 'Relu' is too many
+2 archs cpu
+    it takes no words, and 'cpu' is one
+2 formats onnx
+    it takes no words, and 'onnx' is one
+2 help runn
+    unknown command 'runn'; did you mean `lightnet run`? try `lightnet --help`
+2 help run bench
+    one command at a time; 'bench' is too many
+2 genwts relu.net
+    say where to write with -o FILE
+1 genwts -m relu.net -o missing/w.wts
+    relu.net takes no tensor from a data file
+2 genwts -m relu.net -o w.xyz
+    w.xyz: the name does not end in one of .safetensors, .wts, .params
+1 gen-op missing.op
+    cannot open 'missing.op': No such file or directory
+1 easyjson missing.json
+    cannot open 'missing.json': No such file or directory
+1 stats missing.wts
+    missing.wts: cannot open: No such file or directory
+1 stats relu.net
+    relu.net: neither a safetensors nor a .wts file, nor a params dictionary
+2 completion csh
+    'csh' is none of bash, zsh, fish and man
+1 -c relu.net -o missing/o.json
+    cannot create 'missing/o.json': No such file or directory
+1 -r relu.net
+    relu.net is not compiled, so it cannot only be run; leave out -r, or compile it first: lightnet -c -o compiled.json relu.net
+1 -r missing.json
+    cannot open 'missing.json': No such file or directory
+1 -c -r relu.net
+    input 'x' (float32 [1, 3, 2, 2]) is not given; give data with -i NAME=FILE, or zeros with --zero
+1 -r out.json
+    input 'x' (float32 [1, 3, 2, 2]) is not given; give data with -i NAME=FILE, or zeros with --zero
+2 -x relu.net
+    unknown option -x
+2 --help=run
+    option --help takes no value
+2 --verison
+    unknown option --verison; did you mean --version? try `lightnet --help`
+1 - 
+    <stdin>: no reader knows this format; the formats of models are
+2 -c
+    no input file
+2 -o out2.json
+    no input file
+"""
+
+
+def relu(optype="Relu", dims=(2,), dtype="FLOAT"):
+    return ow.model([ow.node(optype, ["x"], ["y"])], [("x", ow.tensor_type(dtype, list(dims)))],
+                    [("y", ow.tensor_type(dtype, list(dims)))])
+
+
+def write_files():
+    """What the command lines name."""
+    two = "input(| dst=x | dtype=TL_FLOAT, dims=[2]);\n"
+    files = {
+        "relu.net": "input(| dst=x | dtype=TL_FLOAT, dims=[1, 3, 2, 2]);\nrelu(src=x | dst=y |);\n",
+        "two.net": two.replace("x", "a") + two.replace("x", "b") + "Add(A=a, B=b | C=y |);\n",
+        "trained.net": two + "create(| dst=w | dtype=TL_FLOAT, dims=[2], ran=[0, 0], data=[0], from_file=true);\n"
+                             "elew(src1=x, src2=w | dst=s | elew_op=TL_SUM);\n",
+        "broken.net": two + "relu(src=q | dst=y |);\n",
+        "typo.net": two + "relou(src=x | dst=y |);\n",
+        "empty.onnx": "", "text.onnx": "not a model\n", "half.onnx": relu()[:40],
+        "m.onnx": relu(dims=("n", 4)), "int.onnx": relu("Identity", dtype="INT64"), "bad.onnx": relu("Reluu"),
+        "model.tflite": b"\x1c\0\0\0TFL3" + b"\0" * 40, "model.param": "7767517\n2 2\nInput data 0 1 data 0=4\n",
+        "page.html": "<!DOCTYPE html><html></html>", "short.raw": b"\0" * 10, "names.txt": "cat\ndog\n", "empty.txt": "",
+        "photo.jpg": b"\xff\xd8\xff\xe0broken", "bad.npz": b"PK\3\4broken",
+        "bad.rules": "rule r [exact]\n  y = relu(x)\n", "list.txt": "missing\tzzz=1\n",
+    }
+    for name, content in files.items():
+        pathlib.Path(name).write_bytes(content if isinstance(content, bytes) else content.encode())
+    for name, shape in (("x.npy", (1, 3, 2, 2)), ("wrong.npy", (1, 2, 2, 3)), ("small.npy", (2,))):
+        np.save(name, np.zeros(shape, "f4"))
+    os.mkdir("nothing")
+    subprocess.run([LIGHTNET, "-c", "-o", "out.json", "relu.net"], check=True)
+
+
+def check(line, code, words):
+    """Why the answer is none; "" if all is well."""
+    before = sorted(os.listdir("."))
+    done = subprocess.run([LIGHTNET, *shlex.split(line)], capture_output=True, stdin=subprocess.DEVNULL, timeout=60, check=False)
+    out, err = done.stdout.decode(errors="replace"), done.stderr.decode(errors="replace")
+    errors = [text for text in err.splitlines() if text.startswith("error: ")]
+    if done.returncode != code:
+        return "exit status %d" % done.returncode
+    if words not in out + err:
+        return "other words: %s%s" % (out, err)
+    if len(errors) + out.count("FAILED ") != 1:
+        return "%d errors: %s%s" % (len(errors), out, err)
+    if out and not out.startswith("FAILED "):
+        return "something on standard output: " + out
+    return "" if sorted(os.listdir(".")) == before else "files were written: %s" % sorted(set(os.listdir(".")) - set(before))
+
+
+def main():
+    lines = MISTAKES.strip("\n").split("\n")
+    faults = []
+    with tempfile.TemporaryDirectory() as folder:
+        os.chdir(folder)
+        write_files()
+        for command, words in zip(lines[::2], lines[1::2], strict=True):
+            code, line = command.split(" ", 1)
+            fault = check(line, int(code), words.strip())
+            if fault:
+                faults.append("lightnet %s\n  wanted [%s] %s\n  %s" % (line, code, words.strip(), fault))
+        os.chdir("/")
+    print("\n".join(faults))
+    print("%d mistaken command lines, %d of them not answered well" % (len(lines) // 2, len(faults)))
+    return 1 if faults or len(lines) < 2 * 110 else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
