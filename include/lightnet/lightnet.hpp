@@ -29,6 +29,7 @@
 #include <span>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -198,6 +199,22 @@ struct tensor_info {
     std::vector<dimension> dims; // of a scalar: none
 };
 
+// What the model's file states about the model; "" where it states nothing.
+struct model_info {
+    std::string producer, producer_version, domain, doc, graph, graph_doc;
+    std::int64_t version = 0;
+    std::vector<std::pair<std::string, std::string>> properties; // in the order of the file
+    std::vector<std::string> defaults; // inputs with a value, constants until `make_input`
+
+    // The value of a property; nullptr if there is none.
+    const std::string *find(std::string_view key) const noexcept {
+        for (const auto &property : properties)
+            if (property.first == key)
+                return &property.second;
+        return nullptr;
+    }
+};
+
 // The same of a context, a program or a session.
 template <class Owner>
 tensor_info tensor_info_of(const Owner *owner, const std::string &name,
@@ -263,8 +280,20 @@ public:
             ln_context_set_shape(get(), name.c_str(), static_cast<int>(dims.size()), dims.data()));
     }
 
+    // Before it is compiled: a constant of `metadata().defaults` becomes an input.
+    void make_input(const std::string &name) { check(ln_context_make_input(get(), name.c_str())); }
+
     // ---- What it says ----
 
+    model_info metadata() const {
+        const ln_model_info *info = ln_context_info(get());
+        model_info made{info->producer, info->producer_version, info->domain, info->doc,
+                        info->graph,    info->graph_doc,        info->version, {}, {}};
+        for (std::size_t i = 0; i < info->property_count; i++)
+            made.properties.emplace_back(info->properties[i].key, info->properties[i].value);
+        made.defaults.assign(info->defaults, info->defaults + info->default_count);
+        return made;
+    }
     ln_context_state state() const noexcept { return ln_context_get_state(get()); }
     std::size_t peak_bytes(ln_mem_type mtype = LN_MEM_CPU) const noexcept {
         return ln_context_peak_bytes(get(), mtype);

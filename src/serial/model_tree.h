@@ -23,6 +23,10 @@
 #define LN_MODEL_MAX_TENSORS 1024 // inputs; outputs
 #define LN_MODEL_MAX_PARAMS  256
 
+// "info", what the model's file stated about the model: model_tree_info.c.
+ln_status ln_model_tree_make_info(const ln_context *ctx, ln_document *document, ln_value *root);
+ln_status ln_model_tree_read_info(ln_context *ctx, const ln_value *root);
+
 // Appends the tree's operators to `ctx->ops` and, from a compiled tree, fills in `ctx->compiled`.
 ln_status ln_model_tree_read(ln_serializer *serializer, ln_context *ctx, ln_document *document);
 

@@ -211,6 +211,7 @@ static ln_status make_root(const ln_context *ctx, int with_plan, ln_document *do
     if (!root)
         return LN_NO_MEMORY;
     ln_document_set_root(doc, root);
+    LN_TRY(ln_model_tree_make_info(ctx, doc, root));
     LN_TRY(make_model(ctx, with_plan, doc, root));
     return ctx->graphs ? make_graphs(ctx, with_plan, doc, root) : LN_OK;
 }

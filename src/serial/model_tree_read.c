@@ -539,5 +539,6 @@ ln_status ln_model_tree_read(ln_serializer *serializer, ln_context *ctx, ln_docu
     // What we compiled says which its inputs are.
     if (!ctx->compiled || ctx->compiled->is_old)
         LN_TRY(ln_old_inputs_read(ctx));
+    LN_TRY(ln_model_tree_read_info(ctx, root));
     return read_graphs(serializer, ctx, root);
 }

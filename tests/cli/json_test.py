@@ -246,6 +246,34 @@ def test_inspect_tells_what_the_text_tells():
         [("MatMul", 1), ("Relu", 2)], found
 
 
+def test_metadata_is_kept_in_json_and_compiled_files():
+    """The facts of an ONNX model, in the JSON that it becomes, plain and compiled; and what is no metadata is refused."""
+    x = ow.tensor_type("FLOAT", [2])
+    content = ow.model([ow.node("Add", ["x", "w"], ["y"])], [("x", x), ("w", x)], [("y", x)], [("w", np.array([1, 2], "f4"))])
+    model = write("stated.onnx", content + ow.message({3: "3.1", 4: "com.example", 5: 2 ** 62 + 1, 6: "Adds.\n\"Twice\".",
+                                                       14: [{1: "k", 2: "v"}, {1: "", 2: "grün"}, {1: "k", 2: "again"}]}))
+    facts_of = ("producer", "domain", "version", "doc", "graph", "graph_doc", "properties")
+    wanted = facts("inspect", model)
+    assert wanted["producer"] == "test 3.1" and wanted["version"] == 2 ** 62 + 1 and len(wanted["properties"]) == 3, wanted
+    run("convert", model, "-o", "stated.json")
+    run("-c", "-o", "compiled.json", model)
+    run("convert", "stated.json", "-o", "again.json")
+    for path in ("stated.json", "compiled.json", "again.json"):
+        found = facts("inspect", path)
+        assert [found[key] for key in facts_of] == [wanted[key] for key in facts_of], (path, found)
+    assert [one["name"] for one in facts("inspect", "stated.json")["defaults"]] == ["w"]
+    assert facts("run", "stated.json", "-i", "x=[1,1]", "-i", "w=[5,6]")["outputs"][0]["data"] == [6.0, 7.0]
+    # A model without metadata has none of it.
+    run("convert", "matmul.net", "-o", "plain.json")
+    assert '"info"' not in pathlib.Path("plain.json").read_text()
+    text = pathlib.Path("stated.json").read_text()
+    for bad in ('[]', '{"doc": 1}', '{"version": "x"}', '{"version": 3}', '{"properties": {}}', '{"properties": [["k"]]}',
+                '{"properties": [["k", 1]]}', '{"defaults": "w"}', '{"defaults": [1]}'):
+        write("bad.json", re.sub(r'"info": \{.*?\},\n *"ops"', lambda _: '"info": %s, "ops"' % bad, text, flags=re.S))
+        done = subprocess.run([LIGHTNET, "inspect", "bad.json"], capture_output=True, text=True, check=False)
+        assert done.returncode == 1 and re.search(r"bad\.json:\d+:\d+: .*\"info\"", done.stderr), (bad, done)
+
+
 def test_inspect_lists_all_problems():
     nodes = [ow.node("Addd", ["x", "x"], ["a"], name="first"), ow.node("Relu", ["a"], ["b"]),
              ow.node("Mull", ["b", "b"], ["y"], name="second", domain="other")]

@@ -48,6 +48,38 @@ constexpr std::string_view small = "input(| dst=x | dtype=TL_FLOAT, dims=[2, 3])
 constexpr std::string_view dynamic = "input(| dst=x | dtype=TL_INT32, dims=[-1, 2], names=[\"n\", \"\"]);\n"
                                      "Abs(X=x | Y=y |);\n";
 
+constexpr std::string_view stated =
+    "{\"info\": {\"producer\": \"maker\", \"version\": \"9223372036854775807\", \"graph\": \"g\","
+    " \"properties\": [[\"classes\", \"cat, dog\"], [\"\", \"\"]], \"defaults\": [\"w\"]}, \"ops\": ["
+    "{\"name\": \"i\", \"optype\": \"input\", \"tensors_in\": [], \"tensors_out\": [{\"arg_name\": \"dst\", \"name\": \"x\"}],"
+    " \"params\": [{\"arg_name\": \"dtype\", \"value\": \"TL_FLOAT\"}, {\"arg_name\": \"dims\", \"value\": [2]}]},"
+    "{\"name\": \"c\", \"optype\": \"create\", \"tensors_in\": [], \"tensors_out\": [{\"arg_name\": \"dst\", \"name\": \"w\"}],"
+    " \"params\": [{\"arg_name\": \"dtype\", \"value\": \"TL_FLOAT\"}, {\"arg_name\": \"dims\", \"value\": [2]},"
+    " {\"arg_name\": \"data\", \"value\": [3, 5]}]},"
+    "{\"name\": \"a\", \"optype\": \"Add\", \"tensors_in\": [{\"arg_name\": \"A\", \"name\": \"x\"}, {\"arg_name\": \"B\", \"name\": \"w\"}],"
+    " \"tensors_out\": [{\"arg_name\": \"C\", \"name\": \"y\"}], \"params\": []}]}";
+
+static void metadata_is_what_the_file_states() {
+    context model = context::read(bytes_of(stated), "stated.json");
+    const lightnet::model_info info = model.metadata();
+    CHECK(info.producer == "maker" && info.producer_version.empty() && info.graph == "g" && info.doc.empty());
+    CHECK(info.version == INT64_MAX && info.properties.size() == 2 && info.properties[1].first.empty());
+    CHECK(info.find("classes") && *info.find("classes") == "cat, dog" && !info.find("names"));
+    CHECK(info.defaults == std::vector<std::string>{"w"} && model.inputs().size() == 1);
+    model.make_input("w");
+    CHECK(model.inputs().size() == 2);
+    model.compile("cpu");
+    model.load();
+    model.set("x", std::array<float, 2>{1, 2});
+    model.run();
+    CHECK(model.copy<float>("y") == (std::vector<float>{4, 7}));
+    model.set("w", std::array<float, 2>{10, 20});
+    model.run();
+    CHECK(model.copy<float>("y") == (std::vector<float>{11, 22}));
+    const lightnet::model_info none = context::read(bytes_of(small), "small.net").metadata();
+    CHECK(none.producer.empty() && none.version == 0 && none.properties.empty() && none.defaults.empty());
+}
+
 static void a_model_runs() {
     context model = context::read(bytes_of(small), "small.net");
     CHECK(model.state() == LN_CONTEXT_READY && model.peak_bytes() == 0);
@@ -284,6 +316,7 @@ static void another_thread_cancels() {
 
 int main() {
     const lightnet::library library;
+    metadata_is_what_the_file_states();
     a_model_runs();
     what_fails_throws_with_the_reason();
     handles_move();

@@ -13,9 +13,10 @@
 #include "serial/il/il_lex.h"
 #include "serial/il/il_names.h"
 
-// What compiling adds and finds again; everything else that IL has no place for is refused.
+// What compiling adds and finds again, and metadata, without which a model computes the same;
+// everything else that IL has no place for is refused.
 static const char *const derived_of_model[] = {"mem_sizes_h", "mem_sizes_l", "mem_sizes", "format",
-                                               "version",     "target",      NULL};
+                                               "version",     "target",      "info",      NULL};
 static const char *const derived_of_op[] = {"arch", "subgraph", NULL};
 static const char *const derived_of_tensor[] = {"dims",     "dtype",    "mtype",  "offset", "size",
                                                 "offset_h", "offset_l", "static", NULL};
