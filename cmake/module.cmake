@@ -98,7 +98,31 @@ function(ln_test name)
   target_link_libraries(${target} PRIVATE ${ARG_LIBS} cmocka m pthread)
   set_target_properties(${target} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
   add_test(NAME ${name} COMMAND ${target} ${ARG_ARGS})
-  set_tests_properties(${name} PROPERTIES LABELS fast TIMEOUT 300)
+  ln_tier(fast ${name})
+endfunction()
+
+# ln_tier(fast|full NAME...): when tests run, and how long they may. A test's labels are its tier, and
+# its group: its name up to the first point.
+function(ln_tier tier)
+  set(timeout 300)
+  if(tier STREQUAL full)
+    set(timeout 1800)
+  endif()
+  foreach(name IN LISTS ARGN)
+    string(FIND ${name} . point)
+    string(SUBSTRING ${name} 0 ${point} group)
+    set_tests_properties(${name} PROPERTIES LABELS "${tier};${group}" TIMEOUT ${timeout})
+  endforeach()
+endfunction()
+
+# ln_label(LABEL NAME...): one label more, for those of the tests that this build has. What the labels
+# mean, tools/test.sh says, which leaves tests out by them.
+function(ln_label label)
+  foreach(name IN LISTS ARGN)
+    if(TEST ${name})
+      set_property(TEST ${name} APPEND PROPERTY LABELS ${label})
+    endif()
+  endforeach()
 endfunction()
 
 # ln_thread_tests(NAME...): tests in which threads meet: those that the thread sanitizer is for, and the
@@ -106,7 +130,7 @@ endfunction()
 add_custom_target(thread_tests)
 function(ln_thread_tests)
   foreach(name IN LISTS ARGN)
-    set_tests_properties(${name} PROPERTIES LABELS "fast;threads")
+    ln_label(threads ${name})
     string(REPLACE "." "_" target "test_${name}")
     add_dependencies(thread_tests ${target})
   endforeach()

@@ -86,26 +86,48 @@ trap 'rm -rf "$locales"' EXIT
 count "a locale" localedef -i de_DE -f UTF-8 "$locales/de_DE.UTF-8"
 export LOCPATH=$locales
 
-# What is left out where tests run again, by labels that tests/CMakeLists.txt explains.
-long='long'
-again='any_isa|long' other_compiler='any_compiler|long'
+# labels NAME...: a choice for ctest -L and -LE. A test's labels are its tier (fast, full), its group (the name
+# up to the point) and what tests/CMakeLists.txt gives it with ln_label.
+labels() {
+    local IFS='|'
+    echo "^($*)$"
+}
+
+# Results that do not depend on the kernels that run, or that run none; kernels, which try all instruction sets
+# themselves; and what is the same with each set, or long: compiled forms, the zoo in full size, hashes.
+no_isa=(any_kernel il serial_il docs cli python cxx tools cpu_kernels compiled_forms large hashes once long_form)
+# Results that do not depend on the compiler.
+no_compiler=(any_compiler docs cli il python cxx tools large hashes_full once long_form)
+# Long tests, and long forms of tests whose short ones run with sanitizers too.
+no_sanitizer=(long_form large hashes_full once)
+# Long forms, which `make test-long` runs.
+no_release=(long_form)
 fuzz_seconds=5
 if [ "${LN_LONG:-0}" = 1 ]; then
-    long='^$' again='any_isa' other_compiler='^$'
+    no_isa=(any_kernel il serial_il docs cli cpu_kernels large hashes)
+    no_compiler=(large)
+    no_sanitizer=(large hashes_full)
+    no_release=(none)
     fuzz_seconds=60
 fi
 
+# Instruction sets that this build has kernels for, from slow to fast, but for the last.
+lower_isas() {
+    build/lightnet archs | sed -n 's/^cpu .*LN_CPU_ISA forces a slower set: //p' | tr ' ' '\n' | sed '$d'
+}
+
 note "release: gcc"
 count "build with gcc" build release -DLN_TESTS=ON -DLN_WERROR=ON
-suite build -LE "$long"
-for isa in generic avx2; do
+suite build -LE "$(labels "${no_release[@]}")"
+isas=$(lower_isas)
+for isa in $isas; do
     note "release: instruction set $isa"
-    LN_CPU_ISA=$isa suite build -LE "$again"
+    LN_CPU_ISA=$isa suite build -LE "$(labels "${no_isa[@]}")"
 done
 seed=${LN_DIFFERENTIAL_SEED:-$(date +%s)}
 note "release: random models, seed $seed"
 if [ "${LN_LONG:-0}" = 1 ]; then
-    for isa in generic avx2 ''; do
+    for isa in $isas ''; do
         LN_CPU_ISA=$isa count "random models, seed $seed, instruction set ${isa:-best}" \
             build/tests/test_differential --seed="$seed" --seconds=900 --long
     done
@@ -124,11 +146,11 @@ count "exports of lightnet-ort" tools/exports.sh build/liblightnet-ort.so.1 src/
 
 note "clang"
 count "build with clang" build clang
-suite build-clang -LE "$other_compiler"
+suite build-clang -LE "$(labels "${no_compiler[@]}")"
 
 note "asan: address and undefined behaviour"
 count "build with sanitizers" build asan -DLN_LONG="${LN_LONG:-0}"
-ASAN_OPTIONS=detect_leaks=1 suite build-asan -LE "$long"
+ASAN_OPTIONS=detect_leaks=1 suite build-asan -LE "$(labels "${no_sanitizer[@]}")"
 
 note "tsan: threads"
 count "build with the thread sanitizer" build_targets tsan thread_tests
@@ -141,7 +163,7 @@ if [ -n "$lacks" ]; then
     skipped=$((skipped + 1))
 else
     count "build for aarch64" build_targets aarch64 lightnet cpu_kernel_tests
-    suite build-aarch64 -L kernels
+    suite build-aarch64 -L "$(labels cpu_kernels)"
     count "same bytes of models on aarch64" tools/aarch64_test.sh build/lightnet build-aarch64/lightnet \
         models/shufflenet_v2_x0_5.net:150528 models/squeezenet1_1.net:150528
 fi

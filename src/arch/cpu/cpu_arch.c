@@ -41,7 +41,10 @@ static char name[] = "cpu";
 ln_arch ln_arch_cpu = {
     .init_func = init_cpu,
     .arch_name = name,
-    .doc = "vector units of the processor, the same bits on each; LN_CPU_ISA forces a slower set",
+    .doc = "vector units of the processor, the same bits on each; LN_CPU_ISA forces a slower set:"
+#define ISA_WORD(isa, isa_name, features, ...) " " isa_name
+    LN_CPU_ISA_LIST(ISA_WORD, ),
+#undef ISA_WORD
     .mem_type = LN_MEM_CPU,
     .fallbacks = "ref",
     .is_channels_last = 1,
