@@ -175,7 +175,7 @@ static void unpack(const journey *j)
 static bool is_fatal(ln_status status)
 {
     return status == LN_NO_MEMORY || status == LN_TIMEOUT || status == LN_CANCELLED ||
-           status == LN_INTERNAL;
+           status == LN_LIMIT || status == LN_INTERNAL;
 }
 
 static ln_status stay(journey *j, ln_status reason, ln_status (*run)(const ln_context *ctx))

@@ -224,6 +224,24 @@ TEST(values_that_do_not_fit_are_refused_and_the_next_run_is_right)
     close_run(ctx);
 }
 
+TEST(a_plan_over_the_limit_is_the_error_of_the_run)
+{
+    CHECK_OK(ln_arch_init());
+    ln_context *ctx = open_text(NETWORK);
+    ln_limits limits = ln_limits_default();
+    limits.memory_byte_count = 1 << 20;
+    CHECK_OK(ln_context_set_limits(ctx, &limits));
+    CHECK_OK(ln_context_compile(ctx, "cpu"));
+    CHECK_OK(ln_context_load(ctx, NULL));
+    set_rows(ctx, 4000);
+    CHECK_FAILS(ln_context_run(ctx), LN_LIMIT);
+    CHECK_MESSAGE("1048576"); // not what is left of it without a plan
+    set_rows(ctx, 2);
+    CHECK_OK(ln_context_run(ctx));
+    check_output(ctx, 2, 2);
+    close_run(ctx);
+}
+
 TEST(a_model_is_unloaded_and_loaded_between_runs)
 {
     CHECK_OK(ln_arch_init());
@@ -345,6 +363,7 @@ TEST_LIST(a_run_has_the_bits_of_a_model_that_is_bound_to_its_shape,
           clones_and_sessions_follow_too, a_clone_can_be_reshaped,
           constants_that_are_set_hold_in_the_next_run,
           values_that_do_not_fit_are_refused_and_the_next_run_is_right,
+          a_plan_over_the_limit_is_the_error_of_the_run,
           a_model_is_unloaded_and_loaded_between_runs,
           an_output_of_a_run_is_in_the_memory_of_the_context,
           a_model_that_keeps_its_tensors_shows_those_of_the_run,
