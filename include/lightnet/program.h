@@ -7,13 +7,22 @@
  *
  * All sessions of a program share its operators, what they have prepared, and its constants. A
  * session has a workspace of its own, so n sessions cost static + n * workspace bytes, and making
- * one takes microseconds. A program is counted and never changes: any number of threads may make
- * sessions of it at once. A session belongs to one thread at a time.
+ * one takes microseconds. A program is counted and its model never changes: any number of threads
+ * may make sessions of it at once. A session belongs to one thread at a time.
+ *
+ * Where inputs have dynamic dimensions, the program makes an *instance*, a plan with what operators
+ * prepare, for each set of shapes that a session runs with, and all sessions share it. The first
+ * session that runs with new shapes makes the instance, as compiling and loading do (milliseconds),
+ * but for constants that the first instance has; others that run with the same shapes wait for it,
+ * others still go on. A program keeps the 16 instances that were used last, and those that sessions
+ * have run last. A session has a workspace for the largest shapes that it has run with.
  *
  * The context that a program is made of goes on as before: it may run, change and be freed. Where a
- * model has values of dynamic shape, graphs (If, Loop, Scan), operators that write files, operators
- * in the documented form of `lightnet/op.h` or on devices other than main memory, a session is a
- * clone of that context inside, which takes milliseconds to make, and else does the same.
+ * model has shapes that follow from values, graphs (If, Loop, Scan), operators that write files,
+ * operators in the documented form of `lightnet/op.h` or on devices other than main memory, a
+ * session is a clone of that context inside, which takes milliseconds to make, and else does the
+ * same. So it is with dynamic inputs of strings or unknown type, with constants of less than 256
+ * KiB, which are not worth an instance for each shape, and with shapes that have no plan.
  *
  * A call that fails returns a status, leaves its reason in `ln_error_message()`, and changes
  * nothing but what it says.
@@ -69,7 +78,8 @@ LN_API const char *ln_program_tensor_symbol(const ln_program *program, const cha
  * number of threads may read it. */
 LN_API const ln_model_info *ln_program_info(const ln_program *program);
 
-/* 1 if sessions are made in microseconds, 0 if they are clones (see above). */
+/* 1 if there is one instance, because all shapes are known: then runs take no memory. 0 if there is
+ * one for each set of shapes, or none (see above). */
 LN_API int ln_program_is_fixed(const ln_program *program);
 
 /* ---- Sessions ---- */
@@ -116,7 +126,7 @@ LN_API ln_status ln_session_get_object(ln_session *session, const char *tname,
  * `tensor->data`, of its type and shape, as they are when a run begins. `*tensor` is copied, its
  * elements are not; they have to stay there, unchanged while a run goes on, until another value is
  * set or bound, or the session is freed. Runs never write to them. They are read in place where the
- * program is fixed, they begin at a multiple of LN_MEM_ALIGN bytes, and no operator works in the
+ * run has an instance, they begin at a multiple of LN_MEM_ALIGN bytes, and no operator works in the
  * input's place; else each run begins with a copy. NULL ends it: the input keeps its value.
  * Fails: LN_INVALID, naming the input, for another type or shape, LN_NOT_FOUND if there is no such
  * input, LN_UNSUPPORTED for strings and objects. */
@@ -133,8 +143,11 @@ LN_API ln_status ln_session_bind_input(ln_session *session, const char *tname,
 LN_API ln_status ln_session_bind_output(ln_session *session, const char *tname, void *data,
                                         size_t byte_count);
 
-/* Runs the program. Takes no memory from the allocator if `ln_program_is_fixed`. After a failure
- * outputs are undefined, and the session may run again. */
+/* Runs the program with the values that its inputs hold. Takes no memory from the allocator if
+ * `ln_program_is_fixed`, or if the shapes are those of the session's last run and have an instance.
+ * After a failure outputs are undefined, and the session may run again. Fails: LN_STATE if a dynamic
+ * input has no value; LN_LIMIT if its work or the plan for these shapes is over a limit, LN_TIMEOUT
+ * and LN_CANCELLED, of which the time of making or waiting for an instance is part. */
 LN_API ln_status ln_session_run(ln_session *session);
 
 /* How many seconds a run may last, 0: as long as it takes, and whom it asks whether to end; as

@@ -24,28 +24,46 @@
 
 // ---- Which runs ----
 
-static bool has_numbers(const ln_tensor_entry *entry)
+static bool is_numeric(tl_dtype dtype)
 {
-    return entry->mtype == LN_MEM_CPU && entry->tensor->dtype != TL_STRING &&
-           entry->tensor->dtype != TL_OBJECT;
+    return dtype != TL_DTYPE_INVALID && dtype != TL_STRING && dtype != TL_OBJECT;
 }
 
 // An open one shows what it holds.
 static bool can_move(const ln_tensor_entry *entry)
 {
-    return has_numbers(entry) &&
+    return entry->mtype == LN_MEM_CPU && is_numeric(entry->tensor->dtype) &&
            (!entry->is_open || (entry->held && ln_object_tensor(entry->held)));
+}
+
+static bool has_plans(const ln_context *ctx)
+{
+    return ctx->plans && !ctx->graphs && ctx->plan_reuse != LN_PLAN_REUSE_NOTHING &&
+           ctx->static_sizes[LN_MEM_CPU] >= MIN_STATIC_BYTES && ln_plans_are_as_loaded(ctx);
 }
 
 bool ln_follows(const ln_context *ctx)
 {
-    if (!ctx->plans || ctx->graphs || ctx->plan_reuse == LN_PLAN_REUSE_NOTHING ||
-        ctx->static_sizes[LN_MEM_CPU] < MIN_STATIC_BYTES || !ln_plans_are_as_loaded(ctx))
+    if (!has_plans(ctx))
         return false;
     bool is_any_open = false;
     const ln_tensor_entry *input;
     for (size_t i = 0; (input = ln_context_input(ctx, i)); i++) {
         if (!can_move(input))
+            return false;
+        is_any_open = is_any_open || input->is_open;
+    }
+    return is_any_open;
+}
+
+bool ln_follows_always(const ln_context *ctx)
+{
+    if (!has_plans(ctx))
+        return false;
+    bool is_any_open = false;
+    const ln_tensor_entry *input;
+    for (size_t i = 0; (input = ln_context_input(ctx, i)); i++) {
+        if (input->mtype != LN_MEM_CPU || !is_numeric(ln_context_tensor_dtype(ctx, input->name)))
             return false;
         is_any_open = is_any_open || input->is_open;
     }

@@ -30,10 +30,11 @@ ln_range *ln_plan_source_range(const ln_plan_source *source);
 ln_status ln_plan_source_compile(ln_plan_source *source, ln_context *ctx,
                                  const ln_optimize_options *options);
 
-// A plan for the shapes that `ctx` has, where `shapes` does not say others, with its limits and
-// time; `constants`, which may be NULL, are where they are. The caller frees *out_plan, PLANNED.
+// A plan for the shapes that `ctx` has, where `shapes` does not say others, with the limits and
+// time of `caller`; `constants`, which may be NULL, are where they are. The caller frees *out_plan,
+// PLANNED.
 ln_status ln_plan_source_make(ln_plan_source *source, const ln_context *ctx,
-                              ln_constants *constants, size_t count, const ln_input_shape *shapes,
-                              ln_context **out_plan);
+                              const ln_context *caller, ln_constants *constants, size_t count,
+                              const ln_input_shape *shapes, ln_context **out_plan);
 
 #endif

@@ -485,7 +485,7 @@ static ln_status make_plan(ln_range *range, ln_plan_source *source, const ln_con
     ln_input_shape *shapes;
     const ln_context *model = ln_plan_source_model(source);
     LN_TRY(make_shapes(range, model, values, &count, &shapes));
-    ln_status status = ln_plan_source_make(source, ctx, constants, count, shapes, out_plan);
+    ln_status status = ln_plan_source_make(source, ctx, ctx, constants, count, shapes, out_plan);
     ln_free(shapes);
     return status == LN_OK ? LN_OK : fail_shape(range, values);
 }

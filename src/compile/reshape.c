@@ -26,6 +26,8 @@
 #include "compile/constants.h"
 #include "compile/context_plan.h"
 #include "compile/exchange.h"
+#include "compile/follow.h"
+#include "compile/instance.h"
 #include "compile/plan_source.h"
 #include "compile/reshape.h"
 #include "compile/runner.h"
@@ -55,6 +57,7 @@ typedef struct shape_plans {
     ln_memory *workspace;    // of the plan in use; the others have the same, or none
     size_t home;             // the plan that a run comes back to; NO_PLAN: there is no such run
     char *refused;           // the key of the last shapes for which a run got no plan; NULL: none
+    ln_instance_constants of_instances; // of a program; the plans above have their own
 } shape_plans;
 
 // ---- Memory ----
@@ -178,6 +181,32 @@ static ln_status allocate(struct ln_plans *base, const ln_context *ctx, ln_memor
     return LN_OK;
 }
 
+// ---- Instances of a program ----
+
+static bool has_instances(const ln_context *ctx)
+{
+    return ln_follows_always(ctx) && !ln_plan_source_range(((shape_plans *)ctx->plans)->source);
+}
+
+static ln_status plan_instance(struct ln_plans *base, const ln_context *ctx,
+                               const ln_context *caller, size_t count, const ln_input_shape *shapes,
+                               ln_context **out_instance)
+{
+    const shape_plans *p = (const shape_plans *)base;
+    return ln_plan_source_make(p->source, ctx, caller, p->of_instances.constants, count, shapes,
+                               out_instance);
+}
+
+static ln_status load_instance(struct ln_plans *base, const ln_context *ctx, ln_context *instance)
+{
+    return ln_instance_load(&((const shape_plans *)base)->of_instances, ctx, instance);
+}
+
+static ln_status share_constants(struct ln_plans *base, const ln_context *first)
+{
+    return ln_instance_constants_share(&((shape_plans *)base)->of_instances, first);
+}
+
 // ---- Life ----
 
 static void plans_destroy(struct ln_plans *base)
@@ -186,6 +215,7 @@ static void plans_destroy(struct ln_plans *base)
     if (!p)
         return;
     unload(base, NULL);
+    ln_instance_constants_deinit(&p->of_instances);
     ln_plan_source_release(p->source);
     ln_free(p->refused);
     for (size_t i = 0; i < p->count; i++) {
@@ -247,7 +277,13 @@ static ln_status plans_create(const ln_context *ctx, ln_plan_source *source, sha
     *out_p = p;
     if (!p)
         return LN_NO_MEMORY;
-    p->base = (struct ln_plans){plans_destroy, allocate, unload};
+    p->base = (struct ln_plans){.destroy = plans_destroy,
+                                .allocate = allocate,
+                                .unload = unload,
+                                .has_instances = has_instances,
+                                .plan_instance = plan_instance,
+                                .load_instance = load_instance,
+                                .share_constants = share_constants};
     p->source = ln_plan_source_retain(source);
     p->home = NO_PLAN;
     p->count = 1;
@@ -341,7 +377,7 @@ static ln_status find_plan(ln_context *ctx, shape_plans *p, char *key, size_t co
         return LN_OK;
     }
     ln_context *plan;
-    ln_status status = ln_plan_source_make(p->source, ctx, p->constants, count, shapes, &plan);
+    ln_status status = ln_plan_source_make(p->source, ctx, ctx, p->constants, count, shapes, &plan);
     if (status == LN_OK) {
         status = check_in_range(p, plan);
         if (status != LN_OK)

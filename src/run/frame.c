@@ -50,10 +50,11 @@ static bool has_open_attribute(const ln_op_arg *arg)
     return false;
 }
 
-static bool fits(const ln_op *op)
+static bool fits(const ln_op *op, bool is_loaded)
 {
     const ln_call *call = op->run == ln_call_run ? ln_call_of(op->op_arg) : NULL;
-    return call && ln_call_is_complete(call) && !has_open_attribute(op->op_arg);
+    return call && (is_loaded ? ln_call_is_complete(call) : call->is_fixed) &&
+           !has_open_attribute(op->op_arg);
 }
 
 bool ln_frame_fits(const ln_context *ctx)
@@ -64,7 +65,7 @@ bool ln_frame_fits(const ln_context *ctx)
         return false;
     const ln_op *op;
     LN_LIST_FOREACH (op, ctx->ops)
-        if (is_step(op) && !fits(op))
+        if (is_step(op) && !fits(op, ctx->state == LN_CONTEXT_LOADED))
             return false;
     size_t cursor = 0;
     void *value;

@@ -17,7 +17,8 @@
 
 typedef struct ln_frame ln_frame;
 
-// Whether all that `ctx`, LOADED, does in a run are calls that find out nothing more.
+// Whether all that `ctx`, LOADED, does in a run are calls that find out nothing more. PLANNED:
+// false if that is known already.
 bool ln_frame_fits(const ln_context *ctx);
 
 // A frame of such a context. ln_free frees it.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Programs: a clone of a context that nobody else can change, and an instance made of it.
+// Programs: a clone of a context that nobody else can change, and the instances made of it.
 
 #include "run/program.h"
 
@@ -19,6 +19,7 @@ static void destroy(ln_program *program)
     }
     ln_free(program->ends);
     ln_instance_destroy(program->instance);
+    ln_instances_destroy(program->instances);
     ln_context_free(program->ctx);
     ln_free(program);
 }
@@ -44,7 +45,8 @@ static ln_status copy_first(ln_program_end *end, const ln_tensor_entry *entry)
 {
     size_t byte_count = tl_tensor_size(entry->tensor);
     const char *data = entry->tensor->data;
-    if (!data || byte_count == 0 || (data[0] == 0 && memcmp(data, data + 1, byte_count - 1) == 0))
+    if (entry->is_open || !data || byte_count == 0 ||
+        (data[0] == 0 && memcmp(data, data + 1, byte_count - 1) == 0))
         return LN_OK;
     end->first = ln_alloc(byte_count);
     if (!end->first)
@@ -96,8 +98,12 @@ static ln_status note_ends(ln_program *program, bool has_first)
 static ln_status fill(ln_program *program, const ln_context *ctx)
 {
     LN_TRY(ln_context_clone(ctx, &program->ctx));
+    const struct ln_plans *plans = program->ctx->plans;
     bool has_frame = ln_frame_fits(program->ctx);
-    LN_TRY(note_ends(program, has_frame));
+    bool has_instances = !has_frame && plans && plans->has_instances(program->ctx);
+    LN_TRY(note_ends(program, has_frame || has_instances));
+    if (has_instances)
+        return ln_instances_create(program->ctx, &program->instances);
     return has_frame ? ln_instance_create(program->ctx, &program->instance) : LN_OK;
 }
 

@@ -10,6 +10,7 @@
 #include <lightnet/program.h>
 
 #include "run/instance.h"
+#include "run/instances.h"
 
 // An input or output.
 typedef struct ln_program_end {
@@ -23,10 +24,11 @@ typedef struct ln_program_end {
 
 struct ln_program {
     atomic_size_t holder_count;
-    ln_context *ctx; // LOADED; not run, nor asked what it would note. Without a workspace where
-                     // there is an instance
-    ln_instance *instance; // of `ctx`; NULL: sessions are clones of it
-    ln_program_end *ends;  // inputs, then outputs
+    ln_context *ctx; // LOADED, where `instances` has not unloaded it; not run, nor asked what it
+                     // would note
+    ln_instance *instance;   // of `ctx`, which has no workspace then; NULL: see the next
+    ln_instances *instances; // one for each shape; NULL as well: sessions are clones of `ctx`
+    ln_program_end *ends;    // inputs, then outputs
     size_t input_count, output_count;
 };
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sessions: a frame with a workspace of its own, or a clone of the program's context.
+// Sessions: what is set, bound, run and looked at.
+
+#include "run/session.h"
 
 #include <stdint.h>
 #include <string.h>
@@ -8,28 +10,7 @@
 
 #include "ir/context.h"
 #include "ir/phase.h"
-#include "run/program.h"
 #include "run/run.h"
-
-// Memory of the caller's that an input or output uses.
-typedef struct session_binding {
-    void *data; // NULL: none
-    size_t byte_count;
-    tl_dtype dtype; // of an input, as are the next
-    int ndim, dims[TL_MAXDIM];
-    bool is_in_place; // the frame's tensor is there; else a run copies
-} session_binding;
-
-struct ln_session {
-    ln_program *program;
-    ln_context *clone;           // NULL: there is a frame
-    const ln_instance *instance; // whose frame `frame` is a copy of
-    ln_frame *frame;
-    ln_memory *workspace;
-    session_binding *bindings; // one for each end of the program; NULL: nothing has been bound
-    ln_context
-        face; // of a frame: whom its calls belong to, with limits, time and threads; no model
-};
 
 // ---- Life ----
 
@@ -37,6 +18,7 @@ void ln_session_free(ln_session *session)
 {
     if (!session)
         return;
+    ln_session_end_values(session);
     ln_context_free(session->clone);
     ln_free(session->frame);
     ln_free(session->bindings);
@@ -47,15 +29,15 @@ void ln_session_free(ln_session *session)
     ln_free(session);
 }
 
-static size_t number_of(const ln_session *session, const ln_program_end *end)
+size_t ln_session_number(const ln_session *session, const ln_program_end *end)
 {
     return (size_t)(end - session->program->ends);
 }
 
-// Of a session with a frame.
-static tl_tensor *tensor_of(const ln_session *session, const ln_program_end *end)
+tl_tensor *ln_session_frame_tensor(const ln_session *session, const ln_program_end *end)
 {
-    return ln_frame_tensor(session->frame, session->instance->ends[number_of(session, end)].index);
+    return ln_frame_tensor(session->frame,
+                           session->instance->ends[ln_session_number(session, end)].index);
 }
 
 // Operators write what they read, all but inputs.
@@ -64,7 +46,7 @@ static void set_inputs(ln_session *session)
     const ln_program *program = session->program;
     for (size_t i = 0; i < program->input_count; i++) {
         const ln_program_end *end = &program->ends[i];
-        tl_tensor *tensor = tensor_of(session, end);
+        tl_tensor *tensor = ln_session_frame_tensor(session, end);
         if (tensor->data && end->first)
             memcpy(tensor->data, end->first, tl_tensor_size(tensor));
         else if (tensor->data)
@@ -76,16 +58,25 @@ static ln_status make_frame(ln_session *session)
 {
     const ln_context *ctx = session->program->ctx;
     session->instance = session->program->instance;
-    session->face = (ln_context){.state = LN_CONTEXT_LOADED,
-                                 .limits = ctx->limits,
-                                 .timeout = ctx->timeout,
-                                 .thread_count = ctx->thread_count,
-                                 .pool = ln_pool_retain(ctx->pool)};
     LN_TRY(ln_memory_create_raw(ctx->static_sizes, ctx->mem_sizes, &session->workspace));
     LN_TRY(ln_frame_copy(session->instance->frame, ln_memory_start(session->workspace, LN_MEM_CPU),
                          &session->face, &session->frame));
     set_inputs(session);
     return LN_OK;
+}
+
+static ln_status fill_session(ln_session *session)
+{
+    const ln_context *ctx = session->program->ctx;
+    session->face = (ln_context){.state = LN_CONTEXT_LOADED,
+                                 .limits = ctx->limits,
+                                 .timeout = ctx->timeout,
+                                 .thread_count = ctx->thread_count,
+                                 .pool = ln_pool_retain(ctx->pool)};
+    if (session->program->instance)
+        return make_frame(session);
+    return session->program->instances ? ln_session_begin_values(session)
+                                       : ln_context_clone(ctx, &session->clone);
 }
 
 ln_status ln_session_create(ln_program *program, ln_session **out_session)
@@ -99,8 +90,7 @@ ln_status ln_session_create(ln_program *program, ln_session **out_session)
     if (!session)
         return LN_NO_MEMORY;
     session->program = ln_program_retain(program);
-    ln_status status =
-        program->instance ? make_frame(session) : ln_context_clone(program->ctx, &session->clone);
+    ln_status status = fill_session(session);
     if (status != LN_OK) {
         ln_session_free(session);
         return status;
@@ -146,6 +136,23 @@ const char *ln_session_tensor_symbol(const ln_session *session, const char *tnam
     return ln_program_tensor_symbol(program_of(session), tname, axis);
 }
 
+// Always; with values it does for some shapes alone.
+static bool runs_clone(const ln_session *session)
+{
+    return session->clone && !session->values;
+}
+
+// Of one that does not.
+static ln_status find_tensor(const ln_session *session, const ln_program_end *end,
+                             const tl_tensor **out_tensor)
+{
+    *out_tensor = NULL;
+    if (session->values)
+        return ln_session_find_value(session, end, out_tensor);
+    *out_tensor = ln_session_frame_tensor(session, end);
+    return LN_OK;
+}
+
 ln_status ln_session_borrow_tensor(const ln_session *session, const char *tname,
                                    const tl_tensor **out_tensor)
 {
@@ -154,10 +161,8 @@ ln_status ln_session_borrow_tensor(const ln_session *session, const char *tname,
         return LN_FAIL(LN_INVALID, "the place for the tensor is NULL");
     *out_tensor = NULL;
     LN_TRY(find_end(session, tname, &end));
-    if (!session->clone) {
-        *out_tensor = tensor_of(session, end);
-        return LN_OK;
-    }
+    if (!runs_clone(session))
+        return find_tensor(session, end, out_tensor);
     const ln_tensor_entry *entry = ln_tensor_table_find(session->clone->tensor_table, tname);
     if (entry->is_open && !entry->held)
         return LN_FAIL(LN_STATE,
@@ -180,9 +185,10 @@ static ln_status find_input(const ln_session *session, const char *tname,
     return LN_OK;
 }
 
-static ln_status check_size(const ln_program_end *end, const void *data, size_t byte_count)
+static ln_status check_size(const ln_program_end *end, const tl_tensor *tensor, const void *data,
+                            size_t byte_count)
 {
-    size_t size = tl_tensor_size(&end->tensor);
+    size_t size = tl_tensor_size(tensor);
     if (!data)
         return LN_FAIL(LN_INVALID, "the data for tensor '%s' are NULL", end->name);
     if (byte_count != size)
@@ -202,7 +208,7 @@ static ln_status fail_shape(const ln_program_end *end, const tl_tensor *given)
 
 // ---- Memory of the caller's ----
 
-static void move(const ln_session *session, size_t end, void *first)
+void ln_session_move(const ln_session *session, size_t end, void *first)
 {
     const ln_instance *instance = session->instance;
     for (size_t i = 0; i < instance->part_count; i++) {
@@ -215,15 +221,16 @@ static void move(const ln_session *session, size_t end, void *first)
 // The end goes back to the session's own memory, whose contents are undefined.
 static void unbind(ln_session *session, const ln_program_end *end)
 {
-    size_t number = number_of(session, end);
-    session_binding *binding = session->bindings ? &session->bindings[number] : NULL;
+    size_t number = ln_session_number(session, end);
+    ln_session_binding *binding = session->bindings ? &session->bindings[number] : NULL;
     if (!binding || !binding->data)
         return;
     if (binding->is_in_place)
-        move(session, number,
-             ln_frame_own_address(session->instance->frame, session->instance->ends[number].index,
-                                  ln_memory_start(session->workspace, LN_MEM_CPU)));
-    *binding = (session_binding){0};
+        ln_session_move(session, number,
+                        ln_frame_own_address(session->instance->frame,
+                                             session->instance->ends[number].index,
+                                             ln_memory_start(session->workspace, LN_MEM_CPU)));
+    *binding = (ln_session_binding){0};
 }
 
 static ln_status need_bindings(ln_session *session)
@@ -235,16 +242,16 @@ static ln_status need_bindings(ln_session *session)
     return session->bindings ? LN_OK : LN_NO_MEMORY;
 }
 
-static void bind(ln_session *session, const ln_program_end *end, const session_binding *binding)
+static void bind(ln_session *session, const ln_program_end *end, const ln_session_binding *binding)
 {
-    size_t number = number_of(session, end);
+    size_t number = ln_session_number(session, end);
     unbind(session, end);
-    session_binding *bound = &session->bindings[number];
+    ln_session_binding *bound = &session->bindings[number];
     *bound = *binding;
-    bound->is_in_place = session->frame && session->instance->ends[number].can_move &&
+    bound->is_in_place = session->program->instance && session->instance->ends[number].can_move &&
                          bound->byte_count > 0 && (uintptr_t)bound->data % LN_MEM_ALIGN == 0;
     if (bound->is_in_place)
-        move(session, number, bound->data);
+        ln_session_move(session, number, bound->data);
 }
 
 static ln_status fail_no_bytes(const ln_program_end *end)
@@ -273,36 +280,59 @@ static ln_status check_bound_input(const ln_session *session, const ln_program_e
         return LN_FAIL(LN_INVALID, "input '%s': the tensor has an invalid shape, or no data",
                        end->name);
     if (end->is_dynamic)
-        return ln_context_check_tensor(session->clone, end->name, given);
+        return ln_context_check_tensor(session->program->ctx, end->name, given);
     if (given->dtype != wanted->dtype ||
         !ln_shape_fit(given->ndim, given->dims, wanted->ndim, wanted->dims, NULL))
         return fail_shape(end, given);
     return LN_OK;
 }
 
-// Inputs that are not read in place are copied before a run.
-static ln_status copy_input(ln_session *session, const ln_program_end *end,
-                            const session_binding *binding)
+static void fill_tensor(const ln_session *session, const ln_program_end *end,
+                        const tl_tensor *given)
 {
-    if (session->frame) {
-        memcpy(tensor_of(session, end)->data, binding->data, binding->byte_count);
+    memcpy(ln_session_frame_tensor(session, end)->data, given->data, tl_tensor_size(given));
+}
+
+// The input has the elements of `given`, which fits.
+static ln_status copy_value(ln_session *session, const ln_program_end *end, const tl_tensor *given)
+{
+    if (session->values)
+        return ln_session_copy_value(session, end, given);
+    if (!session->clone) {
+        fill_tensor(session, end, given);
         return LN_OK;
     }
     if (!end->is_dynamic)
-        return ln_context_set_data_n(session->clone, end->name, binding->data, binding->byte_count);
-    ln_object *copy = ln_object_new_tensor(binding->dtype, binding->ndim, binding->dims, NULL);
+        return ln_context_set_data_n(session->clone, end->name, given->data, tl_tensor_size(given));
+    ln_object *copy = ln_object_copy_tensor(given, NULL);
     if (!copy)
         return ln_error_status();
-    if (binding->byte_count > 0)
-        memcpy(ln_object_tensor(copy)->data, binding->data, binding->byte_count);
     ln_status status = ln_context_set_object(session->clone, end->name, copy);
     ln_object_release(copy);
     return status;
 }
 
+tl_tensor ln_session_bound_tensor(const ln_session_binding *binding)
+{
+    tl_tensor tensor = {.dtype = binding->dtype,
+                        .ndim = binding->ndim,
+                        .dims = (int *)(uintptr_t)binding->dims,
+                        .data = binding->data};
+    (void)tl_shape_len(tensor.ndim, tensor.dims, &tensor.len); // checked when it was bound
+    return tensor;
+}
+
+// Inputs that are not read in place are copied before a run.
+static ln_status copy_input(ln_session *session, const ln_program_end *end,
+                            const ln_session_binding *binding)
+{
+    const tl_tensor given = ln_session_bound_tensor(binding);
+    return copy_value(session, end, &given);
+}
+
 // Outputs that were not written in place are copied after a run.
 static ln_status copy_output(ln_session *session, const ln_program_end *end,
-                             const session_binding *binding)
+                             const ln_session_binding *binding)
 {
     const tl_tensor *tensor;
     LN_TRY(ln_session_borrow_tensor(session, end->name, &tensor));
@@ -323,7 +353,7 @@ static ln_status copy_bound(ln_session *session, bool is_input)
     size_t from = is_input ? 0 : program->input_count;
     size_t to = is_input ? program->input_count : from + program->output_count;
     for (size_t i = from; session->bindings && i < to; i++) {
-        const session_binding *binding = &session->bindings[i];
+        const ln_session_binding *binding = &session->bindings[i];
         if (binding->data && !binding->is_in_place)
             LN_TRY((is_input ? copy_input : copy_output)(session, &program->ends[i], binding));
     }
@@ -333,11 +363,11 @@ static ln_status copy_bound(ln_session *session, bool is_input)
 // The input keeps the value that it has in the caller's memory.
 static ln_status end_input_binding(ln_session *session, const ln_program_end *end)
 {
-    const session_binding *bound =
-        session->bindings ? &session->bindings[number_of(session, end)] : NULL;
+    const ln_session_binding *bound =
+        session->bindings ? &session->bindings[ln_session_number(session, end)] : NULL;
     if (!bound || !bound->data)
         return LN_OK;
-    const session_binding last = *bound;
+    const ln_session_binding last = *bound;
     unbind(session, end);
     return copy_input(session, end, &last);
 }
@@ -350,10 +380,10 @@ ln_status ln_session_bind_input(ln_session *session, const char *tname, const tl
         return end_input_binding(session, end);
     LN_TRY(check_bound_input(session, end, tensor));
     LN_TRY(need_bindings(session));
-    session_binding binding = {.data = tensor->data,
-                               .byte_count = tl_tensor_size(tensor),
-                               .dtype = tensor->dtype,
-                               .ndim = tensor->ndim};
+    ln_session_binding binding = {.data = tensor->data,
+                                  .byte_count = tl_tensor_size(tensor),
+                                  .dtype = tensor->dtype,
+                                  .ndim = tensor->ndim};
     static char none; // an empty tensor has no data to point to
     if (!binding.data)
         binding.data = &none;
@@ -377,9 +407,9 @@ ln_status ln_session_bind_output(ln_session *session, const char *tname, void *d
     if (has_no_bytes(end->tensor.dtype))
         return fail_no_bytes(end);
     if (!end->is_dynamic)
-        LN_TRY(check_size(end, data, byte_count));
+        LN_TRY(check_size(end, &end->tensor, data, byte_count));
     LN_TRY(need_bindings(session));
-    bind(session, end, &(session_binding){.data = data, .byte_count = byte_count});
+    bind(session, end, &(ln_session_binding){.data = data, .byte_count = byte_count});
     return LN_OK;
 }
 
@@ -390,25 +420,40 @@ ln_status ln_session_set_data(ln_session *session, const char *tname, const void
 {
     const ln_program_end *end;
     LN_TRY(find_input(session, tname, &end));
-    if (session->clone) {
+    if (runs_clone(session)) {
         LN_TRY(ln_context_set_data_n(session->clone, tname, data, byte_count));
         unbind(session, end);
         return LN_OK;
     }
-    LN_TRY(check_size(end, data, byte_count));
+    if (end->is_dynamic)
+        return LN_FAIL(LN_STATE, "the shape of tensor '%s' is open; use ln_session_set_object",
+                       tname);
+    LN_TRY(check_size(end, &end->tensor, data, byte_count));
     unbind(session, end);
-    memcpy(tensor_of(session, end)->data, data, byte_count);
-    return LN_OK;
+    tl_tensor given = end->tensor;
+    given.data = (void *)(uintptr_t)data;
+    return copy_value(session, end, &given);
+}
+
+// Of a session that does not run a clone: an input or output whose bytes can be looked at.
+static ln_status find_bytes(const ln_session *session, const ln_program_end *end,
+                            const tl_tensor **out_tensor)
+{
+    LN_TRY(find_tensor(session, end, out_tensor));
+    return session->values && has_no_bytes((*out_tensor)->dtype) ? fail_no_bytes(end) : LN_OK;
 }
 
 ln_status ln_session_get_data(ln_session *session, const char *tname, void *data, size_t byte_count)
 {
     const ln_program_end *end;
+    const tl_tensor *tensor;
     LN_TRY(find_end(session, tname, &end));
-    if (session->clone)
+    if (runs_clone(session))
         return ln_context_get_data_n(session->clone, tname, data, byte_count);
-    LN_TRY(check_size(end, data, byte_count));
-    memcpy(data, tensor_of(session, end)->data, byte_count);
+    LN_TRY(find_bytes(session, end, &tensor));
+    LN_TRY(check_size(end, tensor, data, byte_count));
+    if (byte_count > 0)
+        memcpy(data, tensor->data, byte_count);
     return LN_OK;
 }
 
@@ -416,56 +461,71 @@ ln_status ln_session_borrow_data(ln_session *session, const char *tname, const v
                                  size_t *out_byte_count)
 {
     const ln_program_end *end;
+    const tl_tensor *tensor;
     if (!out_data || !out_byte_count)
         return LN_FAIL(LN_INVALID, "the place for the address or the size is NULL");
     *out_data = NULL;
     *out_byte_count = 0;
     LN_TRY(find_end(session, tname, &end));
-    if (session->clone)
+    if (runs_clone(session))
         return ln_context_borrow_data(session->clone, tname, out_data, out_byte_count);
-    *out_data = tensor_of(session, end)->data;
-    *out_byte_count = tl_tensor_size(&end->tensor);
+    LN_TRY(find_bytes(session, end, &tensor));
+    *out_data = tensor->data;
+    *out_byte_count = tl_tensor_size(tensor);
     return LN_OK;
 }
 
 // ---- Values ----
 
+static ln_status check_object(const ln_session *session, const ln_program_end *end,
+                              const ln_object *object)
+{
+    const tl_tensor *given = object ? ln_object_tensor(object) : NULL;
+    if (object && end->is_dynamic)
+        return ln_context_check_tensor(session->program->ctx, end->name, given);
+    if (!given)
+        return LN_FAIL(LN_INVALID, "tensor '%s' is no sequence, optional or map", end->name);
+    if (given->dtype != end->tensor.dtype ||
+        !ln_shape_fit(given->ndim, given->dims, end->tensor.ndim, end->tensor.dims, NULL))
+        return fail_shape(end, given);
+    return LN_OK;
+}
+
 ln_status ln_session_set_object(ln_session *session, const char *tname, ln_object *object)
 {
     const ln_program_end *end;
     LN_TRY(find_input(session, tname, &end));
-    if (session->clone) {
+    if (runs_clone(session)) {
         LN_TRY(ln_context_set_object(session->clone, tname, object));
         unbind(session, end);
         return LN_OK;
     }
-    const tl_tensor *given = object ? ln_object_tensor(object) : NULL;
-    if (!given)
-        return LN_FAIL(LN_INVALID, "tensor '%s' is no sequence, optional or map", tname);
-    if (given->dtype != end->tensor.dtype ||
-        !ln_shape_fit(given->ndim, given->dims, end->tensor.ndim, end->tensor.dims, NULL))
-        return fail_shape(end, given);
+    LN_TRY(check_object(session, end, object));
     unbind(session, end);
-    memcpy(tensor_of(session, end)->data, given->data, tl_tensor_size(given));
+    if (!end->is_dynamic)
+        return copy_value(session, end, ln_object_tensor(object));
+    ln_session_hold_value(session, end, object);
     return LN_OK;
 }
 
 ln_status ln_session_get_object(ln_session *session, const char *tname, ln_object **out_object)
 {
     const ln_program_end *end;
+    const tl_tensor *tensor;
     if (!out_object)
         return LN_FAIL(LN_INVALID, "the place for the value is NULL");
     *out_object = NULL;
     LN_TRY(find_end(session, tname, &end));
-    if (session->clone)
+    if (runs_clone(session))
         return ln_context_get_object(session->clone, tname, out_object);
-    *out_object = ln_object_copy_tensor(tensor_of(session, end), NULL);
+    LN_TRY(find_tensor(session, end, &tensor));
+    *out_object = ln_object_copy_tensor(tensor, NULL);
     return *out_object ? LN_OK : ln_error_status();
 }
 
 // ---- Running ----
 
-static ln_status run_steps(ln_session *session)
+static ln_status run_frame_steps(ln_session *session)
 {
     ln_frame *frame = session->frame;
     if (!ln_phase_take(&session->face, session->instance->cost))
@@ -482,23 +542,37 @@ static ln_status run_steps(ln_session *session)
     return LN_OK;
 }
 
+ln_status ln_session_run_steps(ln_session *session)
+{
+    fenv_t callers;
+    ln_run_begin(session->face.pool, &callers);
+    ln_status status = run_frame_steps(session);
+    ln_run_end(session->face.pool, &callers);
+    return status;
+}
+
 static ln_status run_frame(ln_session *session)
 {
     ln_phase phase;
-    fenv_t callers;
+    LN_TRY(copy_bound(session, true));
     ln_phase_begin(&session->face, LN_PHASE_RUN, &phase);
-    ln_run_begin(session->face.pool, &callers);
-    ln_status status = run_steps(session);
-    ln_run_end(session->face.pool, &callers);
-    return ln_phase_end(&phase, status);
+    return ln_phase_end(&phase, ln_session_run_steps(session));
+}
+
+static ln_status run_clone(ln_session *session)
+{
+    LN_TRY(copy_bound(session, true));
+    return ln_context_run(session->clone);
 }
 
 ln_status ln_session_run(ln_session *session)
 {
     if (!session)
         return LN_FAIL(LN_INVALID, "the session is NULL");
-    LN_TRY(copy_bound(session, true));
-    LN_TRY(session->clone ? ln_context_run(session->clone) : run_frame(session));
+    if (session->values)
+        LN_TRY(ln_session_run_values(session));
+    else
+        LN_TRY(session->clone ? run_clone(session) : run_frame(session));
     return copy_bound(session, false);
 }
 
@@ -506,12 +580,12 @@ ln_status ln_session_set_timeout(ln_session *session, double seconds)
 {
     if (!session)
         return LN_FAIL(LN_INVALID, "the session is NULL");
-    return ln_context_set_timeout(session->clone ? session->clone : &session->face, seconds);
+    return ln_context_set_timeout(runs_clone(session) ? session->clone : &session->face, seconds);
 }
 
 ln_status ln_session_set_cancel(ln_session *session, ln_cancel *cancel)
 {
     if (!session)
         return LN_FAIL(LN_INVALID, "the session is NULL");
-    return ln_context_set_cancel(session->clone ? session->clone : &session->face, cancel);
+    return ln_context_set_cancel(runs_clone(session) ? session->clone : &session->face, cancel);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Models that others have made: a session shares the program's frame and costs the same few
-// allocations, whatever the model; an observer changes no bits.
+// allocations, whatever the model; it has the bits of a model that is compiled for its shapes
+// alone; an observer changes no bits.
 //
 // The models are found in ../shared/conformance beside the repository; without them that test is
 // skipped.
@@ -10,6 +11,7 @@
 
 #include <lightnet/program.h>
 
+#include "run/program.h"
 #include "tests/api/values.h"
 #include "tests/oom.h"
 
@@ -169,6 +171,97 @@ TEST(sessions_of_models_cost_workspace_and_frame)
     ln_arch_cleanup();
 }
 
+// ---- Shapes ----
+
+static ln_context *load_file(const char *path, size_t shape_count, const ln_input_shape *shapes)
+{
+    ln_context *ctx = ln_context_create();
+    CHECK_NOT_NULL(ctx);
+    CHECK_OK(ln_context_init(ctx, path));
+    ln_status status = shape_count ? ln_context_reshape(ctx, shape_count, shapes) : LN_OK;
+    if (status == LN_OK)
+        status = ln_context_compile(ctx, "cpu");
+    if (status == LN_OK)
+        status = ln_context_load(ctx, NULL);
+    if (status == LN_OK)
+        return ctx;
+    close_context(ctx);
+    return NULL;
+}
+
+#define MAX_INPUTS 16
+
+// False if the model does not take such sizes.
+static bool has_bits_of_its_shape(const char *path, const ln_program *program, ln_session *session,
+                                  int batch, int size)
+{
+    static int dims[MAX_INPUTS][TL_MAXDIM];
+    ln_input_shape shapes[MAX_INPUTS];
+    ln_object *values[MAX_INPUTS];
+    size_t count = ln_program_input_count(program);
+    CHECK(count <= MAX_INPUTS);
+    for (size_t i = 0; i < count; i++) {
+        const tl_tensor *stated;
+        CHECK_OK(ln_program_input(program, i, &shapes[i].tname, &stated));
+        for (int d = 0; d < stated->ndim; d++)
+            dims[i][d] = stated->dims[d] >= 0 ? stated->dims[d] : d == 0 ? batch : size;
+        shapes[i].ndim = stated->ndim;
+        shapes[i].dims = dims[i];
+        values[i] =
+            value_for(&(tl_tensor){.dtype = stated->dtype, .ndim = stated->ndim, .dims = dims[i]});
+        CHECK_OK(ln_session_set_object(session, shapes[i].tname, values[i]));
+    }
+    ln_context *fixed = load_file(path, count, shapes);
+    for (size_t i = 0; fixed && i < count; i++)
+        CHECK_OK(ln_context_set_object(fixed, shapes[i].tname, values[i]));
+    bool is_taken = fixed && ln_context_run(fixed) == LN_OK;
+    if (is_taken) {
+        CHECK_OK(ln_session_run(session));
+        check_same_outputs(fixed, session);
+    }
+    for (size_t i = 0; i < count; i++)
+        ln_object_release(values[i]);
+    ln_context_free(fixed);
+    return is_taken;
+}
+
+static size_t count_shapes(const char *path)
+{
+    static const int sizes[][2] = {{1, 64}, {2, 96}, {1, 32}, {3, 64}, {1, 96}, {1, 64}};
+    ln_context *ctx = load_file(path, 0, NULL);
+    ln_program *program;
+    ln_session *session;
+    size_t count = 0;
+    CHECK_NOT_NULL(ctx);
+    CHECK_OK(ln_program_create(ctx, &program));
+    close_context(ctx);
+    CHECK_OK(ln_session_create(program, &session));
+    for (size_t i = 0; program->instances && i < sizeof sizes / sizeof *sizes; i++)
+        count += has_bits_of_its_shape(path, program, session, sizes[i][0], sizes[i][1]);
+    if (count)
+        printf("%s: %zu shapes\n", path + sizeof FOLDER, count);
+    ln_session_free(session);
+    ln_program_release(program);
+    return count;
+}
+
+TEST(sessions_of_dynamic_models_have_the_bits_of_fixed_ones)
+{
+    glob_t found = {0};
+    (void)glob(FOLDER "/*/model.onnx", 0, NULL, &found);
+    if (found.gl_pathc == 0) {
+        globfree(&found);
+        SKIP("there are no models in " FOLDER);
+    }
+    CHECK_OK(ln_arch_init());
+    size_t count = 0;
+    for (size_t i = 0; i < found.gl_pathc; i++)
+        count += count_shapes(found.gl_pathv[i]);
+    CHECK(count > 5);
+    globfree(&found);
+    ln_arch_cleanup();
+}
+
 // ---- Observers ----
 
 static void count_op(void *user, const ln_op *op)
@@ -248,4 +341,5 @@ TEST(an_observer_changes_no_bits_of_dynamic_models)
 
 TEST_LIST(constants_that_decide_shapes_leave_sessions_small,
           sessions_of_models_cost_workspace_and_frame,
+          sessions_of_dynamic_models_have_the_bits_of_fixed_ones,
           an_observer_changes_no_bits_of_dynamic_models)

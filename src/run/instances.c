@@ -1,0 +1,453 @@
+// SPDX-License-Identifier: Apache-2.0
+// Finding, making, waiting for and dropping instances.
+//
+//     none -> MAKING -> READY                      held by sessions, dropped when unused
+//                    -> REFUSED, FAILED            remembered for these shapes
+//                    -> ABANDONED                  by its maker; who waits for it makes it
+//
+// A failure that another attempt may not have (memory) is told to those who wait, then forgotten.
+
+#include "run/instances.h"
+
+#include <pthread.h>
+#include <string.h>
+#include <time.h>
+
+#include <lightnet/allocator.h>
+
+#include "base/deadline.h"
+#include "base/error_state.h"
+#include "ir/context.h"
+#include "ir/phase.h"
+
+// How many are kept when sessions hold fewer.
+#define MAX_KEPT 16
+
+// So many shapes without an instance, and none with one: there will be none.
+#define MAX_MISFITS 3
+
+// How often who waits looks whether to wait on, if that can end early.
+#define LOOK_NS 5000000
+
+typedef enum row_state { MAKING, READY, REFUSED, FAILED, ABANDONED } row_state;
+
+typedef struct row {
+    ln_held_instance held; // first: what sessions have of it
+    ln_instance *instance;
+    ln_context *ctx; // of the instance
+    row_state state;
+    ln_status status; // of FAILED, with the reason
+    char *reason;
+    bool is_listed;
+    size_t holder_count; // sessions, and who makes it or waits for it
+    size_t last_use;
+    struct row *next;
+    size_t shape_count;
+    int shapes[]; // for each input the rank and TL_MAXDIM dimensions
+} row;
+
+struct ln_instances {
+    ln_context *home;
+    pthread_mutex_t home_lock; // of its memory, and of the next
+    ln_context *origin;        // of clones, loaded anew; NULL: `home` is, or nobody has asked
+    pthread_mutex_t lock;      // of all below, but for what a row has once it is READY
+    pthread_cond_t changed;
+    row *rows;
+    size_t count, use_count;
+    size_t misfit_count; // shapes whose plan is no frame; MAX_MISFITS at most
+    enum { NO_FIRST, MAKING_FIRST, HAS_FIRST } sharing; // of constants, which the first one has
+};
+
+// ---- Life ----
+
+static void row_destroy(row *r)
+{
+    ln_instance_destroy(r->instance);
+    ln_context_free(r->ctx);
+    ln_free(r->reason);
+    ln_free(r);
+}
+
+static bool make_changed(pthread_cond_t *changed)
+{
+    pthread_condattr_t clock;
+    if (pthread_condattr_init(&clock) != 0)
+        return false;
+    bool is_made = pthread_condattr_setclock(&clock, CLOCK_MONOTONIC) == 0 &&
+                   pthread_cond_init(changed, &clock) == 0;
+    pthread_condattr_destroy(&clock);
+    return is_made;
+}
+
+// All or none.
+static bool make_locks(ln_instances *all)
+{
+    if (pthread_mutex_init(&all->lock, NULL) != 0)
+        return false;
+    if (pthread_mutex_init(&all->home_lock, NULL) == 0) {
+        if (make_changed(&all->changed))
+            return true;
+        pthread_mutex_destroy(&all->home_lock);
+    }
+    pthread_mutex_destroy(&all->lock);
+    return false;
+}
+
+ln_status ln_instances_create(ln_context *home, ln_instances **out_instances)
+{
+    *out_instances = NULL;
+    ln_instances *all = ln_alloc(sizeof *all);
+    if (!all)
+        return LN_NO_MEMORY;
+    all->home = home;
+    if (!make_locks(all)) {
+        ln_free(all);
+        return LN_FAIL(LN_NO_MEMORY, "out of memory for a lock");
+    }
+    *out_instances = all;
+    return LN_OK;
+}
+
+void ln_instances_destroy(ln_instances *all)
+{
+    if (!all)
+        return;
+    for (row *r = all->rows, *next; r; r = next) {
+        next = r->next;
+        row_destroy(r);
+    }
+    ln_context_free(all->origin);
+    pthread_cond_destroy(&all->changed);
+    pthread_mutex_destroy(&all->home_lock);
+    pthread_mutex_destroy(&all->lock);
+    ln_free(all);
+}
+
+// ---- Shapes ----
+
+#define SHAPE_LEN (1 + TL_MAXDIM)
+
+bool ln_instance_is_for(const ln_held_instance *held, size_t count, const ln_input_shape *shapes)
+{
+    const row *r = (const row *)held;
+    bool is_same = r->shape_count == count;
+    for (size_t i = 0; i < count && is_same; i++) {
+        const int *kept = r->shapes + i * SHAPE_LEN;
+        is_same = kept[0] == shapes[i].ndim &&
+                  memcmp(kept + 1, shapes[i].dims, (size_t)kept[0] * sizeof *kept) == 0;
+    }
+    return is_same;
+}
+
+static row *row_create(size_t count, const ln_input_shape *shapes)
+{
+    row *r = ln_alloc(sizeof *r + count * SHAPE_LEN * sizeof *r->shapes);
+    if (!r)
+        return NULL;
+    r->shape_count = count;
+    for (size_t i = 0; i < count; i++) {
+        int *kept = r->shapes + i * SHAPE_LEN;
+        kept[0] = shapes[i].ndim;
+        memcpy(kept + 1, shapes[i].dims, (size_t)kept[0] * sizeof *kept);
+    }
+    return r;
+}
+
+// ---- The list; all with the lock ----
+
+static row *find(const ln_instances *all, size_t count, const ln_input_shape *shapes)
+{
+    row *r = all->rows;
+    while (r && !ln_instance_is_for(&r->held, count, shapes))
+        r = r->next;
+    return r;
+}
+
+static void list(ln_instances *all, row *r)
+{
+    r->next = all->rows;
+    r->is_listed = true;
+    all->rows = r;
+    all->count++;
+}
+
+static void unlist(ln_instances *all, row *r)
+{
+    row **at = &all->rows;
+    while (*at != r)
+        at = &(*at)->next;
+    *at = r->next;
+    r->is_listed = false;
+    all->count--;
+}
+
+// The row unused for longest; NULL: sessions hold them all.
+static row *find_oldest(const ln_instances *all)
+{
+    row *oldest = NULL;
+    for (row *r = all->rows; r; r = r->next)
+        if (r->holder_count == 0 && (!oldest || r->last_use < oldest->last_use))
+            oldest = r;
+    return oldest;
+}
+
+// Takes rows that are too many off the list; they are to be destroyed without the lock.
+static row *take_surplus(ln_instances *all)
+{
+    row *surplus = NULL, *oldest;
+    while (all->count > MAX_KEPT && (oldest = find_oldest(all))) {
+        unlist(all, oldest);
+        oldest->next = surplus;
+        surplus = oldest;
+    }
+    return surplus;
+}
+
+static void destroy_rows(row *rows)
+{
+    for (row *next; rows; rows = next) {
+        next = rows->next;
+        row_destroy(rows);
+    }
+}
+
+static void unlock(ln_instances *all)
+{
+    row *surplus = take_surplus(all);
+    pthread_mutex_unlock(&all->lock);
+    destroy_rows(surplus);
+}
+
+static void let_go(ln_instances *all, row *r)
+{
+    bool is_last = --r->holder_count == 0 && !r->is_listed;
+    unlock(all);
+    if (is_last)
+        row_destroy(r);
+}
+
+// Waits until something has changed, or the caller's time is up.
+static ln_status wait(ln_instances *all, const ln_context *caller)
+{
+    if (ln_deadline_get() == 0 && !ln_cancel_watched()) {
+        pthread_cond_wait(&all->changed, &all->lock);
+        return LN_OK;
+    }
+    struct timespec until;
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    until.tv_nsec += LOOK_NS;
+    until.tv_sec += until.tv_nsec / 1000000000;
+    until.tv_nsec %= 1000000000;
+    pthread_cond_timedwait(&all->changed, &all->lock, &until);
+    return ln_phase_check(caller, NULL);
+}
+
+// ---- Making ----
+
+// What another way of running may not fail for.
+static bool is_refusal(ln_status status)
+{
+    return status != LN_NO_MEMORY && status != LN_TIMEOUT && status != LN_CANCELLED &&
+           status != LN_LIMIT && status != LN_INTERNAL;
+}
+
+// What making has come to.
+typedef struct made {
+    ln_context *ctx; // NULL, as is the next: there can be no instance
+    ln_instance *instance;
+    bool is_misfit;
+} made;
+
+// The instance has constants in its own form.
+static void unload_home(ln_instances *all)
+{
+    pthread_mutex_lock(&all->home_lock);
+    ln_context_unload(all->home);
+    pthread_mutex_unlock(&all->home_lock);
+}
+
+static ln_status make(ln_instances *all, const ln_context *caller, size_t count,
+                      const ln_input_shape *shapes, bool is_first, made *m)
+{
+    struct ln_plans *plans = all->home->plans;
+    LN_TRY(plans->plan_instance(plans, all->home, caller, count, shapes, &m->ctx));
+    m->is_misfit = !ln_frame_fits(m->ctx);
+    if (m->is_misfit)
+        return LN_OK;
+    if (is_first)
+        unload_home(all);
+    LN_TRY(plans->load_instance(plans, all->home, m->ctx));
+    m->is_misfit = !ln_frame_fits(m->ctx);
+    if (m->is_misfit)
+        return LN_OK;
+    LN_TRY(ln_instance_create(m->ctx, &m->instance));
+    return is_first ? plans->share_constants(plans, m->ctx) : LN_OK;
+}
+
+static ln_status make_or_nothing(ln_instances *all, const ln_context *caller, size_t count,
+                                 const ln_input_shape *shapes, bool is_first, made *m)
+{
+    *m = (made){0};
+    ln_status status = make(all, caller, count, shapes, is_first, m);
+    if (status == LN_OK && m->instance)
+        return LN_OK;
+    ln_instance_destroy(m->instance);
+    ln_context_free(m->ctx);
+    m->instance = NULL;
+    m->ctx = NULL;
+    if (!is_refusal(status))
+        return status;
+    ln_error_clear();
+    return LN_OK;
+}
+
+static void note_failure(row *r, ln_status status)
+{
+    bool is_of_maker = status == LN_TIMEOUT || status == LN_CANCELLED;
+    r->state = is_of_maker ? ABANDONED : FAILED;
+    r->status = status;
+    r->reason = is_of_maker ? NULL : ln_strdup(ln_error_message());
+}
+
+static void note_made(ln_instances *all, row *r, const made *m)
+{
+    r->ctx = m->ctx;
+    r->held.instance = r->instance = m->instance;
+    r->state = m->instance ? READY : REFUSED;
+    if (m->is_misfit && all->sharing != HAS_FIRST && all->misfit_count < MAX_MISFITS)
+        all->misfit_count++;
+}
+
+// With the lock, but while it makes.
+static ln_status make_row(ln_instances *all, const ln_context *caller, row *r, size_t count,
+                          const ln_input_shape *shapes)
+{
+    bool is_first = all->sharing == NO_FIRST;
+    if (is_first)
+        all->sharing = MAKING_FIRST;
+    pthread_mutex_unlock(&all->lock);
+    made m;
+    ln_status status = make_or_nothing(all, caller, count, shapes, is_first, &m);
+    pthread_mutex_lock(&all->lock);
+    if (is_first)
+        all->sharing = m.instance ? HAS_FIRST : NO_FIRST;
+    note_made(all, r, &m);
+    if (status != LN_OK)
+        note_failure(r, status);
+    if (status != LN_OK && status != LN_LIMIT)
+        unlist(all, r);
+    pthread_cond_broadcast(&all->changed);
+    return status;
+}
+
+// ---- Holding ----
+
+// Of a row that is held and MAKING. On failure the caller's time is up.
+static ln_status wait_for(ln_instances *all, const ln_context *caller, const row *r)
+{
+    while (r->state == MAKING)
+        LN_TRY(wait(all, caller));
+    return LN_OK;
+}
+
+static ln_status wait_for_first(ln_instances *all, const ln_context *caller)
+{
+    while (all->sharing == MAKING_FIRST)
+        LN_TRY(wait(all, caller));
+    return LN_OK;
+}
+
+static ln_status finish(const row *r)
+{
+    if (r->state != FAILED)
+        return LN_OK;
+    return LN_FAIL(r->status, "%s", r->reason ? r->reason : "out of memory");
+}
+
+// *out_row, which is held whatever happens, is NULL or ABANDONED if another attempt finds more.
+static ln_status hold(ln_instances *all, const ln_context *caller, size_t count,
+                      const ln_input_shape *shapes, row **out_row)
+{
+    row *r = *out_row = find(all, count, shapes);
+    if (!r && all->sharing == MAKING_FIRST)
+        return wait_for_first(all, caller);
+    if (!r) {
+        r = *out_row = row_create(count, shapes);
+        if (!r)
+            return LN_NO_MEMORY;
+        r->holder_count = 1;
+        list(all, r);
+        return make_row(all, caller, r, count, shapes);
+    }
+    r->holder_count++;
+    LN_TRY(wait_for(all, caller, r));
+    return finish(r);
+}
+
+// Whether that is the end of it; then *out_held is held, or NULL.
+static bool settle(ln_instances *all, row *r, ln_status status, const ln_held_instance **out_held)
+{
+    bool is_over = status != LN_OK || (r && r->state != ABANDONED);
+    bool is_held = status == LN_OK && r && r->state == READY;
+    if (r)
+        r->last_use = ++all->use_count;
+    if (is_held)
+        *out_held = &r->held;
+    if (r && !is_held)
+        let_go(all, r);
+    else
+        unlock(all);
+    return is_over;
+}
+
+ln_status ln_instances_hold(ln_instances *all, const ln_context *caller, size_t count,
+                            const ln_input_shape *shapes, const ln_held_instance **out_held)
+{
+    *out_held = NULL;
+    for (;;) {
+        row *r;
+        pthread_mutex_lock(&all->lock);
+        if (all->misfit_count == MAX_MISFITS) {
+            pthread_mutex_unlock(&all->lock);
+            return LN_OK;
+        }
+        ln_status status = hold(all, caller, count, shapes, &r);
+        if (settle(all, r, status, out_held))
+            return status;
+    }
+}
+
+void ln_instances_let_go(ln_instances *all, const ln_held_instance *held)
+{
+    if (!held)
+        return;
+    pthread_mutex_lock(&all->lock);
+    let_go(all, (row *)(uintptr_t)held);
+}
+
+// ---- Clones ----
+
+static ln_status need_origin(ln_instances *all)
+{
+    if (all->origin || all->home->state == LN_CONTEXT_LOADED)
+        return LN_OK;
+    ln_context *origin;
+    LN_TRY(ln_context_clone(all->home, &origin));
+    ln_status status = ln_context_load(origin, all->home->datafile);
+    if (status == LN_OK)
+        all->origin = origin;
+    else
+        ln_context_free(origin);
+    return status;
+}
+
+ln_status ln_instances_clone(ln_instances *all, ln_context **out_clone)
+{
+    *out_clone = NULL;
+    pthread_mutex_lock(&all->home_lock);
+    ln_status status = need_origin(all);
+    if (status == LN_OK)
+        status = ln_context_clone(all->origin ? all->origin : all->home, out_clone);
+    pthread_mutex_unlock(&all->home_lock);
+    return status;
+}

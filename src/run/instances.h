@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// The instances of a program whose inputs have dynamic dimensions: one for each set of shapes, made
+// when a session first runs with them, shared by all, and dropped when unused for longest.
+//
+// Any thread may ask at any time. Whoever asks first for some shapes makes their instance, outside
+// of the lock; those who ask for the same meanwhile wait for it, others do not.
+
+#ifndef LN_RUN_INSTANCES_H
+#define LN_RUN_INSTANCES_H
+
+#include "run/instance.h"
+
+typedef struct ln_instances ln_instances;
+
+// One that a session holds; it stays as it is until the session lets it go.
+typedef struct ln_held_instance {
+    const ln_instance *instance;
+} ln_held_instance;
+
+// Of `home`, LOADED, which is borrowed, and unloaded once an instance has its constants.
+ln_status ln_instances_create(ln_context *home, ln_instances **out_instances);
+void ln_instances_destroy(ln_instances *instances); // when nothing is held; NULL is fine
+
+// Holds the instance for `shapes`, those of all dynamic inputs, always in the same order; *out_held
+// is NULL if there can be none, and a clone has to run. Making it has the limits and time
+// of `caller`, whose thread is in a phase of it. Fails: as compiling and loading do; with LN_LIMIT,
+// LN_NO_MEMORY and LN_INTERNAL all fail who wait for it, with LN_TIMEOUT and LN_CANCELLED the
+// caller alone.
+ln_status ln_instances_hold(ln_instances *instances, const ln_context *caller, size_t count,
+                            const ln_input_shape *shapes, const ln_held_instance **out_held);
+void ln_instances_let_go(ln_instances *instances, const ln_held_instance *held); // NULL is fine
+
+// A clone of `home`, LOADED, for shapes that have no instance. The caller frees it.
+ln_status ln_instances_clone(ln_instances *instances, ln_context **out_clone);
+
+// Whether `held` is for these shapes.
+bool ln_instance_is_for(const ln_held_instance *held, size_t count, const ln_input_shape *shapes);
+
+#endif

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a session has.
+//
+//     program with one instance     a frame, in whose tensors values are
+//     with one for each shape       values of inputs; a frame for the shapes of the last run
+//     with none                     a clone of the program's context
+
+#ifndef LN_RUN_SESSION_H
+#define LN_RUN_SESSION_H
+
+#include "ir/memory.h"
+#include "run/program.h"
+
+// Memory of the caller's that an input or output uses.
+typedef struct ln_session_binding {
+    void *data; // NULL: none
+    size_t byte_count;
+    tl_dtype dtype; // of an input, as are the next
+    int ndim, dims[TL_MAXDIM];
+    bool is_in_place; // the frame's tensor is there; else a run copies
+} ln_session_binding;
+
+struct ln_session {
+    ln_program *program;
+    ln_context *clone;            // where it runs what has no instance; NULL: nothing yet
+    const ln_held_instance *held; // of an instance for each shape; NULL: none yet
+    const ln_instance *instance;  // whose frame `frame` is a copy of
+    ln_frame *frame;
+    ln_memory *workspace;
+    ln_session_binding *bindings; // one for each end of the program; NULL: nothing has been bound
+    ln_object **values;     // of inputs, where there is an instance for each shape; NULL: not set
+    ln_input_shape *shapes; // room for those of dynamic inputs
+    bool has_results;       // there: of the last run
+    bool has_cloned;        // its outputs are the clone's
+    ln_context face; // whom the calls of a frame belong to, with limits, time and threads; no model
+};
+
+size_t ln_session_number(const ln_session *session, const ln_program_end *end);
+
+// Of a session with a frame: its tensor for an input or output.
+tl_tensor *ln_session_frame_tensor(const ln_session *session, const ln_program_end *end);
+
+// The tensor of input or output `number`, and what is in its memory, is at `first` from now on.
+void ln_session_move(const ln_session *session, size_t number, void *first);
+
+// What an input that is bound has there.
+tl_tensor ln_session_bound_tensor(const ln_session_binding *binding);
+
+// Runs the frame, in a phase of `face`.
+ln_status ln_session_run_steps(ln_session *session);
+
+// ---- Sessions of programs with an instance for each shape ----
+
+ln_status ln_session_begin_values(ln_session *session);
+void ln_session_end_values(ln_session *session);
+
+// What an input or output holds; LN_STATE if it has no value yet.
+ln_status ln_session_find_value(const ln_session *session, const ln_program_end *end,
+                                const tl_tensor **out_tensor);
+
+// Lets an input of dynamic shape hold `object`, which fits, or any input a copy of `given`.
+void ln_session_hold_value(ln_session *session, const ln_program_end *end, ln_object *object);
+ln_status ln_session_copy_value(ln_session *session, const ln_program_end *end,
+                                const tl_tensor *given);
+
+// Runs with values and bindings of inputs; outputs are not copied to where they are bound.
+ln_status ln_session_run_values(ln_session *session);
+
+#endif

@@ -1,0 +1,692 @@
+// SPDX-License-Identifier: Apache-2.0
+// Programs whose inputs have dynamic dimensions: each shape is made once, whoever asks for it; what
+// is made is shared, kept while it is used, and gives the bits of a model compiled for its shape.
+
+#include <malloc.h>
+#include <pthread.h>
+#include <stdalign.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+
+#include <lightnet/call.h>
+#include <lightnet/op_info.h>
+#include <lightnet/op_support.h>
+#include <lightnet/program.h>
+
+#include "base/deadline.h"
+#include "op/call.h"
+#include "tests/api/values.h"
+#include "tests/oom.h"
+
+#define WIDTH    64
+#define OUTPUTS  1100
+#define MAX_ROWS 48
+
+// ---- An operator that counts how often it is loaded, and may be held up there ----
+
+static atomic_int load_count, is_closed, is_held_up;
+
+static ln_status infer_gate(ln_call *call)
+{
+    return ln_call_out_like(call, 0, 0);
+}
+
+// The first that comes to a closed gate stays there until it is opened, or its time is up.
+static ln_status prepare_gate(ln_call *call)
+{
+    int closed = 1;
+    atomic_fetch_add(&load_count, 1);
+    if (atomic_compare_exchange_strong(&is_closed, &closed, 2)) {
+        atomic_store(&is_held_up, 1);
+        while (atomic_load(&is_closed) && !ln_deadline_passed())
+            continue;
+        atomic_store(&is_held_up, 0);
+        if (ln_deadline_passed())
+            return ln_call_fail(call, LN_CANCELLED, "stopped at the gate");
+    }
+    return ln_call_keep(call, 1, 1) ? LN_OK : LN_NO_MEMORY;
+}
+
+static ln_status compute_gate(ln_call *call)
+{
+    memcpy(ln_call_dst(call, 0)->data, ln_call_in(call, 0)->data,
+           tl_tensor_size(ln_call_dst(call, 0)));
+    return LN_OK;
+}
+
+static struct {
+    char names[2][16];
+    ln_op_info infos[2];
+    ln_op_arg args[2];
+    ln_op ops[2];
+} gate;
+
+static void open_library(void)
+{
+    static char archs[][5] = {"none", "ref"};
+    CHECK_OK(ln_arch_init());
+    const ln_op *relu = ln_op_find("Relu");
+    for (int i = 0; i < 2; i++) {
+        snprintf(gate.names[i], sizeof gate.names[i], "Gate%s", i ? "_ref" : "");
+        gate.infos[i] = *relu->op_arg->info;
+        gate.infos[i].infer = infer_gate;
+        gate.infos[i].prepare = i ? prepare_gate : NULL;
+        gate.infos[i].compute = i ? compute_gate : NULL;
+        gate.infos[i].workspace = NULL;
+        gate.args[i] = *relu->op_arg;
+        gate.args[i].optype = gate.names[i];
+        gate.args[i].arch = archs[i];
+        gate.args[i].info = &gate.infos[i];
+        gate.ops[i] = *relu;
+        gate.ops[i].op_arg = &gate.args[i];
+        gate.ops[i].run = i ? ln_call_run : NULL;
+        CHECK_OK(ln_op_register(&gate.ops[i]));
+    }
+    atomic_store(&load_count, 0);
+    atomic_store(&is_closed, 0);
+}
+
+static void close_library(void)
+{
+    CHECK_OK(ln_op_unregister(gate.names[1]));
+    CHECK_OK(ln_op_unregister(gate.names[0]));
+    ln_arch_cleanup();
+}
+
+// ---- The model ----
+
+// y = relu(x w) * factor
+#define INPUTS                                                                                     \
+    "input(| dst=x | dtype=TL_FLOAT, dims=[-1, 64], names=[\"N\", \"\"]);\n"                       \
+    "input(| dst=factor | dtype=TL_FLOAT, dims=[1], data=[2]);\n"
+#define NETWORK                                                                                    \
+    INPUTS                                                                                         \
+    "create(| dst=w | dtype=TL_FLOAT, dims=[64, 1100], ran=[-1, 1]);\n"                            \
+    "MatMul(A=x, B=w | Y=m |);\n"                                                                  \
+    "Gate(X=m | Y=g |);\n"                                                                         \
+    "Relu(X=g | Y=r |);\n"                                                                         \
+    "Mul(A=r, B=factor | C=y |);\n"                                                                \
+    "output(src=y | |);\n"
+
+static void fill(float *x, int rows)
+{
+    for (int i = 0; i < rows * WIDTH; i++)
+        x[i] = (float)((i * 7 + rows) % 13) * 0.25F - 1.5F;
+}
+
+static ln_object *rows_of(int rows)
+{
+    ln_object *x = ln_object_new_tensor(TL_FLOAT, 2, DIMS(rows, WIDTH), NULL);
+    if (x)
+        fill(ln_object_tensor(x)->data, rows);
+    return x;
+}
+
+static ln_program *program_with(const char *text, const ln_limits *limits)
+{
+    ln_context *ctx = open_text(text);
+    CHECK_OK(ln_context_set_threads(ctx, 1));
+    if (limits)
+        CHECK_OK(ln_context_set_limits(ctx, limits));
+    CHECK_OK(ln_context_compile(ctx, "cpu"));
+    CHECK_OK(ln_context_load(ctx, NULL));
+    ln_program *program;
+    CHECK_OK(ln_program_create(ctx, &program));
+    close_context(ctx);
+    return program;
+}
+
+static ln_session *session_of(ln_program *program)
+{
+    ln_session *session;
+    CHECK_OK(ln_session_create(program, &session));
+    return session;
+}
+
+static ln_status run(ln_session *session, int rows)
+{
+    ln_object *x = rows_of(rows);
+    ln_status status = x ? ln_session_set_object(session, "x", x) : LN_NO_MEMORY;
+    ln_object_release(x);
+    LN_TRY(status);
+    return ln_session_run(session);
+}
+
+// The outputs of contexts that were compiled for one shape each.
+static float *expected[MAX_ROWS + 1];
+
+static void compute_expected(int rows)
+{
+    static float x[MAX_ROWS * WIDTH];
+    ln_context *ctx = open_text(NETWORK);
+    CHECK_OK(ln_context_set_symbol(ctx, "N", rows));
+    CHECK_OK(ln_context_compile(ctx, "cpu"));
+    CHECK_OK(ln_context_load(ctx, NULL));
+    fill(x, rows);
+    CHECK_OK(ln_context_set_data(ctx, "x", x));
+    CHECK_OK(ln_context_run(ctx));
+    expected[rows] = malloc(sizeof(float) * (size_t)rows * OUTPUTS);
+    CHECK(ln_context_get_data(ctx, "y", expected[rows]));
+    close_context(ctx);
+}
+
+// With the library open.
+static void need_expected(int from, int to)
+{
+    for (int rows = from; rows <= to; rows++)
+        if (!expected[rows])
+            compute_expected(rows);
+    atomic_store(&load_count, 0);
+}
+
+static bool has_output(const ln_session *session, int rows)
+{
+    const tl_tensor *y;
+    return ln_session_borrow_tensor(session, "y", &y) == LN_OK && y->ndim == 2 &&
+           y->dims[0] == rows && y->dims[1] == OUTPUTS &&
+           memcmp(y->data, expected[rows], tl_tensor_size(y)) == 0;
+}
+
+// ---- One thread ----
+
+TEST(each_shape_has_the_bits_of_a_model_compiled_for_it)
+{
+    open_library();
+    need_expected(1, MAX_ROWS);
+    ln_program *program = program_with(NETWORK, NULL);
+    CHECK(!ln_program_is_fixed(program));
+    ln_session *session = session_of(program);
+    for (int i = 0; i < 120; i++) {
+        int rows = 1 + i * 17 % MAX_ROWS; // more than are kept
+        CHECK_OK(run(session, rows));
+        CHECK(has_output(session, rows));
+        CHECK_OK(ln_session_run(session)); // again with the same values
+        CHECK(has_output(session, rows));
+    }
+    ln_session_free(session);
+    ln_program_release(program);
+    close_library();
+}
+
+TEST(a_shape_in_use_is_not_dropped_and_used_ones_are_kept)
+{
+    enum { COUNT = 20 };
+    open_library();
+    need_expected(1, COUNT);
+    ln_program *program = program_with(NETWORK, NULL);
+    ln_session *sessions[COUNT];
+    for (int i = 0; i < COUNT; i++) {
+        sessions[i] = session_of(program);
+        CHECK_OK(run(sessions[i], i + 1));
+    }
+    CHECK_EQ(load_count, COUNT);
+    for (int round = 0; round < 3; round++)
+        for (int i = 0; i < COUNT; i++) {
+            CHECK_OK(ln_session_run(sessions[i]));
+            CHECK(has_output(sessions[i], i + 1));
+        }
+    CHECK_EQ(load_count, COUNT);
+    for (int i = 0; i < COUNT; i++)
+        ln_session_free(sessions[i]);
+    ln_session *last = session_of(program);
+    for (int round = 0; round < 2; round++)
+        for (int rows = COUNT; rows > COUNT - 16; rows--)
+            CHECK_OK(run(last, rows));
+    CHECK_EQ(load_count, COUNT);
+    CHECK_OK(run(last, 1)); // one of those that were dropped
+    CHECK(has_output(last, 1));
+    CHECK_EQ(load_count, COUNT + 1);
+    ln_session_free(last);
+    ln_program_release(program);
+    close_library();
+}
+
+TEST(inputs_keep_their_values_when_shapes_change)
+{
+    open_library();
+    need_expected(1, 9);
+    ln_program *program = program_with(NETWORK, NULL);
+    ln_session *session = session_of(program);
+    float factor = 0;
+    const void *bytes;
+    size_t size;
+    CHECK_OK(ln_session_get_data(session, "factor", &factor, sizeof factor));
+    CHECK_NEAR(factor, 2, 0);
+    CHECK_FAILS(ln_session_run(session), LN_STATE);
+    CHECK_MESSAGE("tensor 'x' has no value");
+    CHECK_FAILS(ln_session_borrow_data(session, "y", &bytes, &size), LN_STATE);
+    CHECK_FAILS(ln_session_set_data(session, "x", &factor, sizeof factor), LN_STATE);
+    CHECK_OK(run(session, 5));
+    CHECK(has_output(session, 5));
+    CHECK_OK(ln_session_set_data(session, "factor", &(float){0}, sizeof factor));
+    CHECK_OK(run(session, 7));
+    CHECK_OK(ln_session_borrow_data(session, "y", &bytes, &size));
+    CHECK_EQ(size, sizeof(float) * 7 * OUTPUTS);
+    for (int i = 0; i < 7 * OUTPUTS; i++)
+        CHECK_NEAR(((const float *)bytes)[i], 0, 0);
+    CHECK_OK(ln_session_set_data(session, "factor", &(float){2}, sizeof factor));
+    CHECK_OK(ln_session_run(session)); // x as it was
+    CHECK(has_output(session, 7));
+    ln_object *wrong = ln_object_new_tensor(TL_FLOAT, 2, DIMS(3, WIDTH - 1), NULL);
+    CHECK_FAILS(ln_session_set_object(session, "x", wrong), LN_INVALID);
+    CHECK_MESSAGE("input 'x'");
+    ln_object_release(wrong);
+    CHECK(has_output(session, 7));
+    ln_session_free(session);
+    ln_program_release(program);
+    close_library();
+}
+
+TEST(constants_that_were_set_are_those_of_the_program)
+{
+    static float zeros[WIDTH * OUTPUTS];
+    open_library();
+    ln_context *ctx = load_text(NETWORK, "cpu");
+    CHECK_OK(ln_context_set_data(ctx, "w", zeros));
+    ln_program *program;
+    CHECK_OK(ln_program_create(ctx, &program));
+    close_context(ctx);
+    ln_session *session = session_of(program);
+    for (int rows = 1; rows < 4; rows++) {
+        const tl_tensor *y;
+        CHECK_OK(run(session, rows));
+        CHECK_OK(ln_session_borrow_tensor(session, "y", &y));
+        CHECK_EQ(y->dims[0], rows);
+        for (int i = 0; i < y->len; i++)
+            CHECK_NEAR(((const float *)y->data)[i], 0, 0);
+    }
+    ln_session_free(session);
+    ln_program_release(program);
+    close_library();
+}
+
+// ---- Memory of the caller's ----
+
+static void bind_rows(ln_session *session, int rows, float *x)
+{
+    const tl_tensor tensor = {
+        .dtype = TL_FLOAT, .len = rows * WIDTH, .ndim = 2, .dims = DIMS(rows, WIDTH), .data = x};
+    fill(x, rows);
+    CHECK_OK(ln_session_bind_input(session, "x", &tensor));
+}
+
+TEST(bound_memory_is_used_for_each_shape)
+{
+    static alignas(LN_MEM_ALIGN) float x[MAX_ROWS * WIDTH + 1], y[MAX_ROWS * OUTPUTS + 1];
+    static float before[MAX_ROWS * WIDTH];
+    open_library();
+    need_expected(1, 12);
+    ln_program *program = program_with(NETWORK, NULL);
+    ln_session *session = session_of(program);
+    for (int rows = 12; rows > 0; rows--) {
+        int off = rows % 3 == 0; // off a multiple of the alignment
+        bind_rows(session, rows, x + off);
+        memcpy(before, x + off, sizeof(float) * (size_t)(rows * WIDTH));
+        CHECK_OK(ln_session_bind_output(session, "y", y + off, sizeof y - sizeof *y));
+        CHECK_OK(ln_session_run(session));
+        CHECK_MEM_EQ(y + off, expected[rows], sizeof(float) * (size_t)(rows * OUTPUTS));
+        CHECK_MEM_EQ(x + off, before, sizeof(float) * (size_t)(rows * WIDTH));
+        CHECK(has_output(session, rows));
+        if (rows % 2 == 0) {
+            CHECK_OK(ln_session_bind_input(session, "x", NULL)); // it keeps its value
+            memset(x, 0, sizeof x);
+            CHECK_OK(ln_session_bind_output(session, "y", NULL, 0));
+            memset(y, 0, sizeof y);
+            CHECK_OK(ln_session_run(session));
+            CHECK(has_output(session, rows));
+            for (int i = 0; i < rows * OUTPUTS; i++)
+                CHECK_NEAR(y[i], 0, 0);
+        }
+    }
+    CHECK_OK(ln_session_bind_output(session, "y", y, 2 * OUTPUTS * sizeof *y));
+    CHECK_FAILS(run(session, 3), LN_INVALID);
+    CHECK_OK(run(session, 2));
+    CHECK_MEM_EQ(y, expected[2], sizeof(float) * 2 * OUTPUTS);
+    ln_session_free(session);
+    ln_program_release(program);
+    close_library();
+}
+
+// ---- Many threads ----
+
+typedef struct job {
+    ln_program *program;
+    ln_cancel *cancel;
+    int seed, rounds, rows; // 0 rows: others each time
+    ln_status status;
+    bool is_right;
+    char message[256];
+} job;
+
+static void *work(void *argument)
+{
+    job *j = argument;
+    ln_session *session = NULL;
+    unsigned random = (unsigned)j->seed * 2654435761U + 1;
+    j->is_right = true;
+    j->status = ln_session_create(j->program, &session);
+    if (j->status == LN_OK)
+        j->status = ln_session_set_cancel(session, j->cancel);
+    for (int i = 0; i < j->rounds && j->status == LN_OK; i++) {
+        random = random * 1664525U + 1013904223U;
+        int rows = j->rows ? j->rows : 1 + (int)(random >> 16) % 24;
+        j->status = run(session, rows);
+        j->is_right = j->is_right && (j->status != LN_OK || has_output(session, rows));
+    }
+    snprintf(j->message, sizeof j->message, "%s", ln_error_message());
+    ln_session_free(session);
+    return NULL;
+}
+
+#define THREADS 12
+
+static void start(pthread_t *thread, job *j)
+{
+    CHECK_EQ(pthread_create(thread, NULL, work, j), 0);
+}
+
+TEST(threads_that_ask_for_one_shape_make_it_once)
+{
+    open_library();
+    need_expected(1, 5);
+    ln_program *program = program_with(NETWORK, NULL);
+    pthread_t threads[THREADS];
+    static job jobs[THREADS];
+    for (int rows = 1; rows <= 5; rows++) { // the first shape is the first of all
+        atomic_store(&load_count, 0);
+        atomic_store(&is_closed, 1);
+        for (int i = 0; i < THREADS; i++) {
+            jobs[i] = (job){.program = program, .rounds = 2, .rows = rows};
+            start(&threads[i], &jobs[i]);
+        }
+        while (!atomic_load(&is_held_up))
+            continue;
+        atomic_store(&is_closed, 0);
+        for (int i = 0; i < THREADS; i++) {
+            pthread_join(threads[i], NULL);
+            CHECK_OK(jobs[i].status);
+            CHECK(jobs[i].is_right);
+        }
+        CHECK_EQ(load_count, 1);
+    }
+    ln_program_release(program);
+    close_library();
+}
+
+TEST(threads_with_random_shapes_have_the_bits_of_each)
+{
+    open_library();
+    need_expected(1, 24);
+    ln_program *program = program_with(NETWORK, NULL);
+    pthread_t threads[THREADS];
+    static job jobs[THREADS];
+    for (int i = 0; i < THREADS; i++) {
+        jobs[i] = (job){.program = program, .rounds = 25, .seed = i};
+        start(&threads[i], &jobs[i]);
+    }
+    for (int i = 0; i < THREADS; i++) {
+        pthread_join(threads[i], NULL);
+        CHECK_OK(jobs[i].status);
+        CHECK(jobs[i].is_right);
+    }
+    ln_program_release(program);
+    close_library();
+}
+
+// A thread is stopped while it makes what another waits for; a third goes on with other shapes.
+static void check_stopped(ln_program *program, int rows, ln_session *third, int third_rows)
+{
+    pthread_t threads[2];
+    job stopped = {.program = program, .cancel = ln_cancel_create(), .rounds = 1, .rows = rows};
+    job waiting = {.program = program, .rounds = 1, .rows = rows};
+    atomic_store(&load_count, 0);
+    atomic_store(&is_closed, 1);
+    start(&threads[0], &stopped);
+    while (!atomic_load(&is_held_up))
+        continue;
+    start(&threads[1], &waiting);
+    for (int i = 0; third && i < 20; i++) {
+        CHECK_OK(run(third, third_rows));
+        CHECK(has_output(third, third_rows));
+    }
+    ln_cancel_request(stopped.cancel);
+    pthread_join(threads[0], NULL);
+    pthread_join(threads[1], NULL);
+    atomic_store(&is_closed, 0);
+    CHECK_EQ(stopped.status, LN_CANCELLED);
+    CHECK_OK(waiting.status);
+    CHECK(waiting.is_right);
+    CHECK_EQ(load_count, 2);
+    ln_cancel_release(stopped.cancel);
+}
+
+TEST(a_maker_that_is_stopped_fails_nobody_else)
+{
+    open_library();
+    need_expected(1, 6);
+    ln_program *program = program_with(NETWORK, NULL);
+    check_stopped(program, 3, NULL, 0); // the first of all, whose constants the others share
+    ln_session *third = session_of(program);
+    CHECK_OK(run(third, 6));
+    check_stopped(program, 4, third, 6);
+    ln_session_free(third);
+    ln_program_release(program);
+    close_library();
+}
+
+TEST(who_waits_can_be_stopped_too)
+{
+    open_library();
+    need_expected(1, 3);
+    ln_program *program = program_with(NETWORK, NULL);
+    pthread_t threads[2];
+    job making = {.program = program, .rounds = 1, .rows = 3};
+    job waiting = {.program = program, .cancel = ln_cancel_create(), .rounds = 1, .rows = 3};
+    atomic_store(&is_closed, 1);
+    start(&threads[0], &making);
+    while (!atomic_load(&is_held_up))
+        continue;
+    start(&threads[1], &waiting);
+    ln_cancel_request(waiting.cancel);
+    pthread_join(threads[1], NULL);
+    CHECK_EQ(waiting.status, LN_CANCELLED);
+    atomic_store(&is_closed, 0);
+    pthread_join(threads[0], NULL);
+    CHECK_OK(making.status);
+    CHECK(making.is_right);
+    ln_cancel_release(waiting.cancel);
+    ln_program_release(program);
+    close_library();
+}
+
+// ---- What is refused ----
+
+TEST(a_plan_over_the_limit_is_an_error_for_all_who_ask)
+{
+    open_library();
+    need_expected(2, 2);
+    ln_limits limits = ln_limits_default();
+    limits.memory_byte_count = 1 << 20;
+    ln_program *program = program_with(NETWORK, &limits);
+    pthread_t threads[4];
+    static job jobs[4];
+    for (int i = 0; i < 4; i++) {
+        jobs[i] = (job){.program = program, .rounds = 1, .rows = 4000};
+        start(&threads[i], &jobs[i]);
+    }
+    for (int i = 0; i < 4; i++) {
+        pthread_join(threads[i], NULL);
+        CHECK_EQ(jobs[i].status, LN_LIMIT);
+        CHECK(strstr(jobs[i].message, "1048576"));
+        CHECK(strcmp(jobs[i].message, jobs[0].message) == 0);
+    }
+    ln_session *session = session_of(program);
+    CHECK_FAILS(run(session, 4000), LN_LIMIT);
+    CHECK_OK(run(session, 2));
+    CHECK(has_output(session, 2));
+    ln_session_free(session);
+    ln_program_release(program);
+    close_library();
+}
+
+// How many rows NonZero gives is known at run time, and a plan for another rank there is not.
+TEST(models_without_a_plan_run_as_a_context_does)
+{
+    static const char text[] = NETWORK "NonZero(X=y | Y=z |);\noutput(src=z | |);\n";
+    open_library();
+    ln_context *ctx = load_text(text, "cpu");
+    ln_program *program;
+    CHECK_OK(ln_program_create(ctx, &program));
+    ln_session *sessions[2] = {session_of(program), session_of(program)};
+    for (int rows = 1; rows < 8; rows++) {
+        ln_object *x = rows_of(rows), *z;
+        CHECK_OK(ln_context_set_object(ctx, "x", x));
+        CHECK_OK(ln_context_run(ctx));
+        CHECK_OK(ln_context_get_object(ctx, "z", &z));
+        for (int i = 0; i < 2; i++) {
+            const tl_tensor *made;
+            CHECK_OK(run(sessions[i], rows));
+            CHECK_OK(ln_session_borrow_tensor(sessions[i], "z", &made));
+            CHECK_EQ(made->len, ln_object_tensor(z)->len);
+            CHECK_MEM_EQ(made->data, ln_object_tensor(z)->data, tl_tensor_size(made));
+        }
+        ln_object_release(x);
+        ln_object_release(z);
+    }
+    ln_session_free(sessions[0]);
+    ln_session_free(sessions[1]);
+    ln_program_release(program);
+    close_context(ctx);
+    close_library();
+}
+
+// ---- Memory ----
+
+static atomic_size_t taken_bytes;
+
+static size_t size_of_block(void *p)
+{
+    return p ? malloc_usable_size(p) : 0;
+}
+
+static void *counted_resize(void *user, void *p, size_t size)
+{
+    (void)user;
+    size_t old_bytes = size_of_block(p);
+    void *resized = realloc(p, size);
+    if (resized) {
+        atomic_fetch_sub(&taken_bytes, old_bytes);
+        atomic_fetch_add(&taken_bytes, size_of_block(resized));
+    }
+    return resized;
+}
+
+static void counted_release(void *user, void *p)
+{
+    (void)user;
+    atomic_fetch_sub(&taken_bytes, size_of_block(p));
+    free(p);
+}
+
+// The constants take 281,600 bytes, and as much in the order that the product wants.
+TEST(sessions_and_shapes_share_the_constants)
+{
+    enum { COUNT = 12 };
+    static const ln_allocator counted = {.resize = counted_resize, .release = counted_release};
+    open_library();
+    need_expected(4, 4 + COUNT);
+    ln_allocator_set(&counted);
+    ln_program *program = program_with(NETWORK, NULL);
+    ln_session *sessions[COUNT];
+    size_t first = 0;
+    for (int i = 0; i < COUNT; i++) {
+        sessions[i] = session_of(program);
+        CHECK_OK(run(sessions[i], 4 + i));
+        CHECK(has_output(sessions[i], 4 + i));
+        first = i == 0 ? taken_bytes : first;
+    }
+    CHECK(first >= sizeof(float) * WIDTH * OUTPUTS);
+    // A workspace has at most 3 * 15 * 1100 floats.
+    CHECK(taken_bytes - first < (COUNT - 1) * (198000 + 60000));
+    for (int i = 0; i < COUNT; i++)
+        ln_session_free(sessions[i]);
+    ln_program_release(program);
+    ln_allocator_set(NULL);
+    close_library();
+}
+
+TEST(memory_does_not_grow_with_the_number_of_shapes)
+{
+    open_library();
+    ln_program *program = program_with(NETWORK, NULL);
+    ln_session *session = session_of(program);
+    CHECK_OK(run(session, 3)); // the template
+    test_oom counter;
+    test_oom_start(&counter, SIZE_MAX);
+    long after_few = 0;
+    ln_status status = LN_OK;
+    for (int i = 0; i < 400 && status == LN_OK; i++) {
+        status = run(session, 2 + i);
+        after_few = i == 40 ? counter.live : after_few;
+    }
+    long after_many = counter.live;
+    test_oom_stop();
+    CHECK_OK(status);
+    CHECK_EQ(after_many, after_few);
+    ln_session_free(session);
+    ln_program_release(program);
+    close_library();
+}
+
+static ln_status run_program(ln_program *program, ln_object *x)
+{
+    ln_session *session;
+    LN_TRY(ln_session_create(program, &session));
+    ln_status status = ln_session_set_object(session, "x", x);
+    if (status == LN_OK)
+        status = ln_session_run(session);
+    if (status == LN_OK)
+        CHECK(has_output(session, 3));
+    ln_session_free(session);
+    return status;
+}
+
+static ln_status run_context(ln_context *ctx, ln_object *x)
+{
+    ln_program *program;
+    LN_TRY(ln_context_init_mem(ctx, NETWORK, strlen(NETWORK), "model.net"));
+    LN_TRY(ln_context_compile(ctx, "cpu"));
+    LN_TRY(ln_context_load(ctx, NULL));
+    LN_TRY(ln_program_create(ctx, &program));
+    ln_status status = run_program(program, x);
+    ln_program_release(program);
+    return status;
+}
+
+TEST(without_memory_a_run_fails_and_nothing_is_wrong)
+{
+    open_library();
+    need_expected(3, 3);
+    ln_object *x = rows_of(3);
+    OOM_SWEEP(n)
+    {
+        ln_context *ctx = ln_context_create();
+        ln_status status = ctx ? run_context(ctx, x) : LN_NO_MEMORY;
+        CHECK(status == LN_OK || status == LN_NO_MEMORY);
+        ln_context_free(ctx);
+    }
+    ln_object_release(x);
+    close_library();
+}
+
+TEST_LIST(each_shape_has_the_bits_of_a_model_compiled_for_it,
+          a_shape_in_use_is_not_dropped_and_used_ones_are_kept,
+          inputs_keep_their_values_when_shapes_change,
+          constants_that_were_set_are_those_of_the_program, bound_memory_is_used_for_each_shape,
+          threads_that_ask_for_one_shape_make_it_once,
+          threads_with_random_shapes_have_the_bits_of_each,
+          a_maker_that_is_stopped_fails_nobody_else, who_waits_can_be_stopped_too,
+          a_plan_over_the_limit_is_an_error_for_all_who_ask,
+          models_without_a_plan_run_as_a_context_does, sessions_and_shapes_share_the_constants,
+          memory_does_not_grow_with_the_number_of_shapes,
+          without_memory_a_run_fails_and_nothing_is_wrong)
