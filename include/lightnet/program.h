@@ -14,8 +14,9 @@
  * prepare, for each set of shapes that a session runs with, and all sessions share it. The first
  * session that runs with new shapes makes the instance, as compiling and loading do (milliseconds),
  * but for constants that the first instance has; others that run with the same shapes wait for it,
- * others still go on. A program keeps the 16 instances that were used last, and those that sessions
- * have run last. A session has a workspace for the largest shapes that it has run with.
+ * others still go on. A program keeps the 16 instances that were used last, or fewer
+ * where their constants would exceed the memory limit, and those that sessions have run last. A
+ * session has a workspace for the largest shapes that it has run with.
  *
  * The context that a program is made of goes on as before: it may run, change and be freed. Where a
  * model has shapes that follow from values, graphs (If, Loop, Scan), operators that write files,
@@ -145,9 +146,9 @@ LN_API ln_status ln_session_bind_output(ln_session *session, const char *tname, 
 
 /* Runs the program with the values that its inputs hold. Takes no memory from the allocator if
  * `ln_program_is_fixed`, or if the shapes are those of the session's last run and have an instance.
- * After a failure outputs are undefined, and the session may run again. Fails: LN_STATE if a dynamic
- * input has no value; LN_LIMIT if its work or the plan for these shapes is over a limit, LN_TIMEOUT
- * and LN_CANCELLED, of which the time of making or waiting for an instance is part. */
+ * After a failure outputs are undefined, and the session may run again. Fails: LN_STATE if a
+ * dynamic input has no value; LN_LIMIT if its work or the plan for these shapes is over a limit,
+ * LN_TIMEOUT and LN_CANCELLED, of which the time of making or waiting for an instance is part. */
 LN_API ln_status ln_session_run(ln_session *session);
 
 /* How many seconds a run may last, 0: as long as it takes, and whom it asks whether to end; as

@@ -20,7 +20,7 @@
 #include "ir/context.h"
 #include "ir/phase.h"
 
-// How many are kept when sessions hold fewer.
+// How many are kept when sessions hold fewer, if the memory limit allows that.
 #define MAX_KEPT 16
 
 // So many shapes without an instance, and none with one: there will be none.
@@ -39,6 +39,7 @@ typedef struct row {
     ln_status status; // of FAILED, with the reason
     char *reason;
     bool is_listed;
+    size_t byte_count;   // of constants that it does not share
     size_t holder_count; // sessions, and who makes it or waits for it
     size_t last_use;
     struct row *next;
@@ -54,6 +55,7 @@ struct ln_instances {
     pthread_cond_t changed;
     row *rows;
     size_t count, use_count;
+    size_t byte_count;   // of constants: of the rows, and those that they share
     size_t misfit_count; // shapes whose plan is no frame; MAX_MISFITS at most
     enum { NO_FIRST, MAKING_FIRST, HAS_FIRST } sharing; // of constants, which the first one has
 };
@@ -179,6 +181,7 @@ static void unlist(ln_instances *all, row *r)
     *at = r->next;
     r->is_listed = false;
     all->count--;
+    all->byte_count -= r->byte_count;
 }
 
 // The row unused for longest; NULL: sessions hold them all.
@@ -191,11 +194,16 @@ static row *find_oldest(const ln_instances *all)
     return oldest;
 }
 
+static bool is_too_much(const ln_instances *all)
+{
+    return all->count > MAX_KEPT || all->byte_count > all->home->limits.memory_byte_count;
+}
+
 // Takes rows that are too many off the list; they are to be destroyed without the lock.
 static row *take_surplus(ln_instances *all)
 {
     row *surplus = NULL, *oldest;
-    while (all->count > MAX_KEPT && (oldest = find_oldest(all))) {
+    while (is_too_much(all) && (oldest = find_oldest(all))) {
         unlist(all, oldest);
         oldest->next = surplus;
         surplus = oldest;
@@ -309,8 +317,11 @@ static void note_failure(row *r, ln_status status)
     r->reason = is_of_maker ? NULL : ln_strdup(ln_error_message());
 }
 
-static void note_made(ln_instances *all, row *r, const made *m)
+static void note_made(ln_instances *all, row *r, const made *m, bool is_first)
 {
+    size_t byte_count = m->ctx ? ln_memory_size(m->ctx->static_memory, LN_MEM_CPU) : 0;
+    r->byte_count = is_first ? 0 : byte_count; // the program holds the first one's
+    all->byte_count += byte_count;
     r->ctx = m->ctx;
     r->held.instance = r->instance = m->instance;
     r->state = m->instance ? READY : REFUSED;
@@ -331,7 +342,7 @@ static ln_status make_row(ln_instances *all, const ln_context *caller, row *r, s
     pthread_mutex_lock(&all->lock);
     if (is_first)
         all->sharing = m.instance ? HAS_FIRST : NO_FIRST;
-    note_made(all, r, &m);
+    note_made(all, r, &m, is_first);
     if (status != LN_OK)
         note_failure(r, status);
     if (status != LN_OK && status != LN_LIMIT)

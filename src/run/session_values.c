@@ -103,7 +103,7 @@ ln_status ln_session_copy_value(ln_session *session, const ln_program_end *end,
         if (!copy)
             return ln_error_status();
         ln_object_release(*value);
-        *value = copy; // its holder is the session
+        *value = copy;
     } else if (given->len > 0) {
         memcpy(ln_object_tensor(*value)->data, given->data, tl_tensor_size(given));
     }

@@ -95,7 +95,7 @@ static void close_library(void)
 
 // ---- The model ----
 
-// y = relu(x w) * factor
+// y = the rows of relu(x w), sorted, * factor: sorting takes workspace
 #define INPUTS                                                                                     \
     "input(| dst=x | dtype=TL_FLOAT, dims=[-1, 64], names=[\"N\", \"\"]);\n"                       \
     "input(| dst=factor | dtype=TL_FLOAT, dims=[1], data=[2]);\n"
@@ -105,7 +105,8 @@ static void close_library(void)
     "MatMul(A=x, B=w | Y=m |);\n"                                                                  \
     "Gate(X=m | Y=g |);\n"                                                                         \
     "Relu(X=g | Y=r |);\n"                                                                         \
-    "Mul(A=r, B=factor | C=y |);\n"                                                                \
+    "topk(src=r | dst=t | k=1100);\n"                                                              \
+    "Mul(A=t, B=factor | C=y |);\n"                                                                \
     "output(src=y | |);\n"
 
 static void fill(float *x, int rows)
@@ -638,6 +639,44 @@ TEST(memory_does_not_grow_with_the_number_of_shapes)
     close_library();
 }
 
+// Each shape has a constant of its own, of 2 MB.
+TEST(constants_of_kept_shapes_stay_within_the_limit)
+{
+    enum { COUNT = 16, ROWS = 8000 };
+    static const ln_allocator counted = {.resize = counted_resize, .release = counted_release};
+    static const char text[] =
+        "input(| dst=x | dtype=TL_FLOAT, dims=[-1, 64], names=[\"N\", \"\"]);\n"
+        "input(| dst=q | dtype=TL_FLOAT, dims=[1, 64]);\n"
+        "create(| dst=w | dtype=TL_FLOAT, dims=[64, 1100], ran=[-1, 1]);\n"
+        "create(| dst=one | dtype=TL_FLOAT, dims=[1], ran=[0, 0], data=[0.5]);\n"
+        "MatMul(A=q, B=w | Y=p |);\n"
+        "Shape(data=x | shape=s |);\n"
+        "Expand(input=one, shape=s | output=t |);\n"
+        "Exp(input=t | output=e |);\n"
+        "Add(A=x, B=e | C=y |);\n"
+        "output(src=y | |);\noutput(src=p | |);\n";
+    ln_limits limits = ln_limits_default();
+    limits.memory_byte_count = (size_t)12 << 20;
+    open_library();
+    ln_allocator_set(&counted);
+    ln_program *program = program_with(text, &limits);
+    ln_session *session = session_of(program);
+    size_t after_two = 0;
+    for (int i = 0; i < COUNT; i++) {
+        const tl_tensor *y;
+        CHECK_OK(run(session, ROWS + i));
+        CHECK_OK(ln_session_borrow_tensor(session, "y", &y));
+        CHECK_EQ(y->dims[0], ROWS + i);
+        after_two = i == 1 ? taken_bytes : after_two;
+    }
+    printf("%zu bytes after two shapes, %zu after %d\n", after_two, (size_t)taken_bytes, COUNT);
+    CHECK(taken_bytes - after_two < limits.memory_byte_count);
+    ln_session_free(session);
+    ln_program_release(program);
+    ln_allocator_set(NULL);
+    close_library();
+}
+
 static ln_status run_program(ln_program *program, ln_object *x)
 {
     ln_session *session;
@@ -688,5 +727,6 @@ TEST_LIST(each_shape_has_the_bits_of_a_model_compiled_for_it,
           a_maker_that_is_stopped_fails_nobody_else, who_waits_can_be_stopped_too,
           a_plan_over_the_limit_is_an_error_for_all_who_ask,
           models_without_a_plan_run_as_a_context_does, sessions_and_shapes_share_the_constants,
+          constants_of_kept_shapes_stay_within_the_limit,
           memory_does_not_grow_with_the_number_of_shapes,
           without_memory_a_run_fails_and_nothing_is_wrong)
