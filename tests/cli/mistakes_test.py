@@ -92,7 +92,7 @@ MISTAKES = r"""
 1 run bad.onnx --zero
     bad.onnx: node 'y' (Reluu, ai.onnx 17) in graph: there is no operator 'Reluu'; did you mean 'Relu'?
 1 run model.tflite
-    model.tflite: this is a TensorFlow Lite model, not a model that LightNet reads; convert it to ONNX, with tf2onnx: python -m tf2onnx.convert --tflite FILE --output model.onnx
+    model.tflite: byte 28: a table of 0 bytes with a list of 0 is not in the file
 1 run model.param
     model.param: this is the .param file of an ncnn model, not a model that LightNet reads; export the model that it was made from to ONNX
 1 run page.html
@@ -206,7 +206,7 @@ MISTAKES = r"""
 2 run relu.net --zero --skip=
     --skip takes numbers such as 3,7-9, not ''; --verbose lists them
 1 run relu.net --zero --skip=900
-    there is no firing 900 to skip: there were 3, numbered from 1
+    there is no firing 900 to skip: there were 4, numbered from 1
 2 run relu.net --zero --skip=1,
     --skip takes numbers such as 3,7-9, not '1,'; --verbose lists them
 1 run relu.net --zero --json=missing/f.json
