@@ -1002,8 +1002,9 @@ static bool make_directed(model *m, test_random *random, sizes s, uint64_t numbe
 
 static const char *draw_kind(test_random *random)
 {
-    static const char *const kinds[] = {"chain", "chain", "rule",    "rule",    "rule", "rule",
-                                        "quant", "sizes", "example", "example", "pair", "directed"};
+    static const char *const kinds[] = {"chain", "chain",    "rule",    "rule",    "rule",
+                                        "rule",  "quant",    "sizes",   "example", "example",
+                                        "pair",  "directed", "directed"};
     return kinds[test_random_below(random, sizeof kinds / sizeof kinds[0])];
 }
 

@@ -257,6 +257,17 @@ static bool make_pad(model *m, test_random *random, const sizes *s)
     return make_after_conv(m, random, s, add_pad);
 }
 
+// Zeros, as many as drawn on each side, that the convolution may take for its own padding.
+static bool make_pad_before(model *m, test_random *random, const sizes *s)
+{
+    int dims[MODEL_RANK];
+    const int rank = draw_image(random, s, dims);
+    int x = add_start(m, random, s, rank, dims, true);
+    x = x < 0 ? -1 : add_pad(m, random, s, x);
+    return x >= 0 && model_element_count(&m->tensors[x]) > 0 &&
+           add_same_conv(m, random, s, x, PICK(random, 1, 2, 4), -1, false) >= 0;
+}
+
 static bool make_prelu(model *m, test_random *random, const sizes *s)
 {
     return make_after_conv(m, random, s, add_prelu);
@@ -272,7 +283,7 @@ static bool make_any(model *m, test_random *random, const sizes *s)
     return make_after_conv(m, random, s, add_any);
 }
 
-// ---- One tensor on two operands ----
+// ---- Orders of axes ----
 
 static int add_sum(model *m, test_random *random, int a, int b)
 {
@@ -284,6 +295,42 @@ static int add_sum(model *m, test_random *random, int a, int b)
     const int sum = model_op_add_out(m, op, "dst");
     return model_check(m) ? sum : -1;
 }
+
+// Elements in another order, then constants of one, some or all axes, then maybe an order again.
+static bool make_transposes(model *m, test_random *random, const sizes *s)
+{
+    int dims[MODEL_RANK], axes[MODEL_RANK];
+    const int rank = PICK(random, 2, 3, 3, 4);
+    const bool is_cube = chance(random, 30);
+    for (int d = 0; d < rank; d++)
+        dims[d] = is_cube ? 3 : PICK(random, 1, 2, 3, 4, 5);
+    int x = add_start(m, random, s, rank, dims, true);
+    for (int i = PICK(random, 1, 2, 2, 3); x >= 0 && i > 0; i--) {
+        preset p = {.optype = "transpose", .has_plain_params = true};
+        char text[60] = "[";
+        for (int d = 0; d < rank; d++) {
+            const int at = (int)test_random_below(random, (size_t)d + 1);
+            axes[d] = axes[at];
+            axes[at] = d;
+        }
+        for (int d = 0; d < rank; d++)
+            snprintf(text + strlen(text), sizeof text - strlen(text), "%s%d", d ? ", " : "",
+                     axes[d]);
+        strcat(text, "]");
+        give(&p, "src", x);
+        set(&p, "axes", "%s", text);
+        x = add(m, random, s, &p);
+        if (x < 0 || chance(random, 30))
+            continue;
+        int of[MODEL_RANK];
+        for (int d = 0; d < rank; d++)
+            of[d] = chance(random, 75) ? m->tensors[x].dims[d] : 1;
+        x = add_sum(m, random, x, add_constant(m, random, TL_FLOAT, rank, of, -2, 2));
+    }
+    return x >= 0;
+}
+
+// ---- One tensor on two operands ----
 
 // conv(x) + x, where windows see elements that the sum may have overwritten; of images and of
 // constants, of which all plans make but one copy.
@@ -354,6 +401,30 @@ static bool make_constants(model *m, test_random *random, const sizes *s)
     return y >= 0;
 }
 
+// An operator over a square that nothing else reads, so that its result may be in its place, if the
+// description says so; all other operands are such squares too, mostly.
+static bool make_in_place(model *m, test_random *random, const sizes *s)
+{
+    static const char *const types[] = {
+        "matmul", "linear",  "take",    "gather", "cumsum",    "trilu",  "transpose",
+        "pad",    "prelu",   "softmax", "reduce", "layernorm", "sort",   "scale_shift",
+        "slice",  "reverse", "select",  "elew",   "concat",    "matmul", "linear"};
+    const int size = PICK(random, 2, 3, 5, 17, 20), rank = PICK(random, 2, 2, 3);
+    const int dims[] = {rank == 3 ? 2 : size, size, size};
+    preset p = {.optype = types[test_random_below(random, sizeof types / sizeof types[0])],
+                .has_plain_params = chance(random, 60)};
+    const ln_op_info *info = operator_info(p.optype);
+    for (const ln_arg_info *arg = info ? info->ins : NULL; arg && arg->arg_name; arg++) {
+        char name[MODEL_NAME];
+        snprintf(name, sizeof name, arg->flags & LN_ARG_VARIADIC ? "%.50s1" : "%.50s",
+                 arg->arg_name);
+        const bool is_float = arg->types == 0 || arg->types & LN_TYPE(TL_FLOAT);
+        if (is_float && (arg == info->ins || chance(random, arg == info->ins + 1 ? 60 : 15)))
+            give(&p, name, add_start(m, random, s, rank, dims, true));
+    }
+    return info && !m->is_overflown && add(m, random, s, &p) >= 0;
+}
+
 // ---- Quantized products ----
 
 // Of what is quantized with nearly equal scales and zero points: rules ask for equal ones.
@@ -372,6 +443,31 @@ static int add_scaled(model *m, test_random *random, const sizes *s, const char 
     return add(m, random, s, &p);
 }
 
+// A scale and a zero point for each column, the last of which is mostly 0.
+static int add_scaled_columns(model *m, test_random *random, const sizes *s, int weight,
+                              double scale)
+{
+    const model_tensor w = m->tensors[weight];
+    const int axis = w.ndim == 2 ? 1 : 0, count = w.dims[axis];
+    const int scales = add_constant(m, random, TL_FLOAT, 1, &count, scale / 2, scale * 2);
+    int zeros = ABSENT;
+    if (chance(random, 70)) {
+        char text[200] = "[";
+        zeros = add_constant(m, random, w.dtype, 1, &count, -9, 9);
+        for (int i = 0; i < count; i++)
+            snprintf(text + strlen(text), sizeof text - strlen(text), "%s%d", i ? ", " : "",
+                     i == count - 1 && chance(random, 70) ? 0 : (int)test_random_below(random, 9));
+        strcat(text, "]");
+        model_op_set_param(m, &m->ops[model_maker(m, zeros)], "data", text);
+    }
+    preset p = {.optype = "dequantize", .has_plain_params = true};
+    give(&p, "src", weight);
+    give(&p, "scale", scales);
+    give(&p, "zero", zeros);
+    set(&p, "axis", "%d", axis);
+    return add(m, random, s, &p);
+}
+
 static const double scales[] = {0.02, 0.05, 0.11, 0.5};
 
 // A product of bytes, whose bias may be an integer in units of the sum, then an activation between
@@ -379,7 +475,7 @@ static const double scales[] = {0.02, 0.05, 0.11, 0.5};
 static bool make_product(model *m, test_random *random, const sizes *s)
 {
     const tl_dtype dtype = chance(random, 60) ? TL_UINT8 : TL_INT8;
-    const int k = PICK(random, 3, 4, 8, 17), n = PICK(random, 1, 4, 5, 16);
+    const int k = PICK(random, 3, 4, 8, 17), n = PICK(random, 1, 3, 4, 5, 16);
     const bool is_conv = chance(random, 40);
     int src_dims[] = {s->n > 0 ? s->n : 1, k, 3, 3}, weight_dims[] = {n, k, 1, 1};
     int flat_dims[] = {k, n};
@@ -394,7 +490,8 @@ static bool make_product(model *m, test_random *random, const sizes *s)
                        PICK(random, 0, 3, 100), dtype);
     int w = add_constant(m, random, TL_INT8, is_conv ? 4 : 2, is_conv ? weight_dims : flat_dims,
                          -127, 127);
-    w = add_scaled(m, random, s, "dequantize", w, weight_scale, 0, TL_INT32);
+    w = chance(random, 50) ? add_scaled(m, random, s, "dequantize", w, weight_scale, 0, TL_INT32)
+                           : add_scaled_columns(m, random, s, w, weight_scale);
     int bias = ABSENT;
     if (chance(random, 60)) {
         const double most = chance(random, 50) ? 2000 : 6e6;
@@ -409,21 +506,31 @@ static bool make_product(model *m, test_random *random, const sizes *s)
     give(&p, "weight", w);
     give(&p, "bias", bias >= 0 ? bias : ABSENT);
     int y = add(m, random, s, &p);
+    if (y >= 0 && chance(random, 20)) { // of the channels, of the rows, or of the columns
+        const model_tensor t = m->tensors[y];
+        int of[] = {1, 1, 1, 1}, axis = PICK(random, 1, 1, t.ndim - 1, t.ndim - 2);
+        of[axis] = t.dims[axis];
+        const int skipped = (int)test_random_below(random, (size_t)axis + 1);
+        y = add_sum(m, random, y,
+                    add_constant(m, random, TL_FLOAT, t.ndim - skipped, of + skipped, -2, 2));
+    }
     if (y >= 0)
         y = add_scaled(m, random, s, "quantize", y, scale, zero, dtype);
     for (int i = PICK(random, 1, 1, 2); y >= 0 && i > 0; i--) {
-        static const char *const acts[] = {"relu", "relu", "relu", "clip", "sigmoid", "lrelu"};
-        const char *act = acts[test_random_below(random, 6)];
+        static const char *const acts[] = {"relu", "relu",    "relu",  "clip",
+                                           "clip", "sigmoid", "lrelu", NULL};
+        const char *act = acts[test_random_below(random, 8)]; // NULL: what is quantized again
         y = add_scaled(m, random, s, "dequantize", y, nearly(random, scale, 0.07),
                        nearly(random, zero, other), dtype);
         preset a = {.optype = "act", .has_plain_params = true};
         give(&a, "src", y);
-        set(&a, "act", "%s", act);
-        if (strcmp(act, "clip") == 0) {
+        if (act)
+            set(&a, "act", "%s", act);
+        if (act && strcmp(act, "clip") == 0) {
             set(&a, "alpha", "%d", PICK(random, 0, 0, -1));
             set(&a, "beta", "%d", PICK(random, 1, 3, 6));
         }
-        y = y < 0 ? -1 : add(m, random, s, &a);
+        y = y >= 0 && act ? add(m, random, s, &a) : y;
         if (y >= 0)
             y = add_scaled(m, random, s, "quantize", y, nearly(random, scale, 0.07),
                            nearly(random, zero, other), dtype);
@@ -439,12 +546,15 @@ static const struct {
 } directed[] = {
     {"a pooling after a convolution", make_pooling},
     {"a pad after a convolution", make_pad},
+    {"a pad before a convolution", make_pad_before},
     {"slopes after a convolution", make_prelu},
     {"scales of an axis after a convolution", make_quantize},
     {"an operator after a convolution", make_any},
     {"a convolution with its source as addend", make_residual},
     {"a convolution and a sum with its source", make_residual},
     {"operators on constants", make_constants},
+    {"an operator in place", make_in_place},
+    {"orders of axes", make_transposes},
     {"a quantized product", make_product},
 };
 
