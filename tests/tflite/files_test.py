@@ -105,6 +105,12 @@ def test_a_batch_may_be_open():
     assert np.array_equal(outputs("out")["y.npy"], np.maximum(np.load("x.npy") @ w.T, 0))
 
 
+def test_an_open_batch_has_the_file_s_size_until_another_is_given():
+    write("m.tflite", make_seeds.half())
+    run("inspect", "m.tflite", out=["x FLOAT32[?, 3]", "6 multiply-accumulates a run"])
+    run("inspect", "m.tflite", "-s", "x=5x3", out="30 multiply-accumulates a run")
+
+
 def test_tensors_may_share_names_and_have_strange_ones():
     t = [tf.tensor("a", "float32", (2,)), tf.tensor("a", "float32", (2,)), tf.tensor("", "float32", (2,)),
          tf.tensor("b\x01\x7f", "float32", (2,))]

@@ -237,6 +237,22 @@ static void end_problem(ln_tflite_builder *b, const char *fmt, ...)
         b->status = status;
 }
 
+// Dimensions that are open have a size as well, which they have until the caller gives another.
+static void bind_shape(ln_tflite_builder *b, const ln_tflite_tensor *t)
+{
+    double bound[TL_MAXDIM];
+    bool is_open = false, is_bound = true;
+    ln_flat_vector shape = ln_flat_list(b->file, t->table, 0, 4);
+    for (int i = 0; i < t->ndim && (size_t)t->ndim == shape.count; i++) {
+        int64_t dim = ln_flat_number_at(b->file, shape, (size_t)i, LN_FLAT_I32);
+        bound[i] = (double)dim;
+        is_open = is_open || t->dims[i] < 0;
+        is_bound = is_bound && dim > 0 && (t->dims[i] < 0 || t->dims[i] == dim);
+    }
+    if (is_open && is_bound)
+        ln_tflite_numbers(b, "bound", (size_t)t->ndim, bound);
+}
+
 static void add_end(ln_tflite_builder *b, const char *optype, const ln_tflite_tensor *t)
 {
     double dims[TL_MAXDIM];
@@ -249,6 +265,8 @@ static void add_end(ln_tflite_builder *b, const char *optype, const ln_tflite_te
         b->node.outs[b->node.out_count++] = t->name;
     ln_tflite_string(b, "dtype", tl_dtype_name(t->dtype));
     ln_tflite_numbers(b, "dims", (size_t)t->ndim, dims);
+    if (optype[0] == 'i')
+        bind_shape(b, t);
     ln_tflite_flush(b);
 }
 
