@@ -32,7 +32,7 @@ void ln_tflite_stop(ln_tflite_builder *b, ln_status status, const char *fmt, ...
     ln_vfail(status, fmt, ap);
     va_end(ap);
     if (b->op)
-        ln_fail_prefix("operator %zu (%s '%s')", b->op->index, b->op->type, b->op->name);
+        (void)ln_fail_prefix("operator %zu (%s '%s')", b->op->index, b->op->type, b->op->name);
     b->status = ln_fail_prefix("%s", b->file->name);
 }
 

@@ -71,12 +71,13 @@ static ln_flat_table open_table(ln_flat *f, size_t at)
     if (f->status != LN_OK)
         return none;
     if (!is_inside(f, at, 4)) {
-        ln_flat_fail(f, at, LN_SYNTAX, "a table begins outside of the file, of %zu bytes", f->len);
+        (void)ln_flat_fail(f, at, LN_SYNTAX, "a table begins outside of the file, of %zu bytes",
+                           f->len);
         return none;
     }
     int64_t vtable = (int64_t)at - (int32_t)get(f, at, 4);
     if (vtable < 0 || !is_inside(f, (size_t)vtable, 4)) {
-        ln_flat_fail(f, at, LN_SYNTAX, "the list of a table's fields is outside of the file");
+        (void)ln_flat_fail(f, at, LN_SYNTAX, "the list of a table's fields is outside of the file");
         return none;
     }
     ln_flat_table table = {.at = at,
@@ -85,8 +86,9 @@ static ln_flat_table open_table(ln_flat *f, size_t at)
                            .len = (uint16_t)get(f, (size_t)vtable + 2, 2)};
     if (table.vtable_len < 4 || !is_inside(f, table.vtable, table.vtable_len) || table.len < 4 ||
         !is_inside(f, at, table.len)) {
-        ln_flat_fail(f, at, LN_SYNTAX, "a table of %u bytes with a list of %u is not in the file",
-                     table.len, table.vtable_len);
+        (void)ln_flat_fail(f, at, LN_SYNTAX,
+                           "a table of %u bytes with a list of %u is not in the file", table.len,
+                           table.vtable_len);
         return none;
     }
     return table;
@@ -101,7 +103,7 @@ static ln_flat_table follow(ln_flat *f, size_t at)
 ln_flat_table ln_flat_root(ln_flat *f)
 {
     if (f->len < 8) {
-        ln_flat_fail(f, 0, LN_SYNTAX, "the file ends after %zu bytes", f->len);
+        (void)ln_flat_fail(f, 0, LN_SYNTAX, "the file ends after %zu bytes", f->len);
         return (ln_flat_table){0};
     }
     return follow(f, 0);
@@ -117,8 +119,8 @@ static size_t find_field(ln_flat *f, ln_flat_table table, unsigned field, size_t
     if (offset == 0)
         return 0;
     if (offset + size > table.len) {
-        ln_flat_fail(f, table.at, LN_SYNTAX, "field %u is outside of its table, of %u bytes", field,
-                     table.len);
+        (void)ln_flat_fail(f, table.at, LN_SYNTAX, "field %u is outside of its table, of %u bytes",
+                           field, table.len);
         return 0;
     }
     return table.at + offset;
@@ -155,13 +157,14 @@ static ln_flat_vector open_vector(ln_flat *f, size_t at, size_t elem_size)
 {
     static const ln_flat_vector none;
     if (!is_inside(f, at, 4)) {
-        ln_flat_fail(f, at, LN_SYNTAX, "a list begins outside of the file, of %zu bytes", f->len);
+        (void)ln_flat_fail(f, at, LN_SYNTAX, "a list begins outside of the file, of %zu bytes",
+                           f->len);
         return none;
     }
     ln_flat_vector vector = {.at = at + 4, .count = (size_t)get(f, at, 4)};
     if (vector.count > (f->len - vector.at) / elem_size) {
-        ln_flat_fail(f, at, LN_SYNTAX, "a list of %zu elements goes past the end of the file",
-                     vector.count);
+        (void)ln_flat_fail(f, at, LN_SYNTAX, "a list of %zu elements goes past the end of the file",
+                           vector.count);
         return none;
     }
     return vector;
@@ -175,8 +178,8 @@ ln_flat_vector ln_flat_list(ln_flat *f, ln_flat_table table, unsigned field, siz
     // Lists of bytes, which are weights, are not walked.
     size_t visits = 1 + (elem_size > 1 ? vector.count : 0);
     if (visits > f->visits_left) {
-        ln_flat_fail(f, vector.at, LN_LIMIT,
-                     "lists are shared by too many tables for a file of %zu bytes", f->len);
+        (void)ln_flat_fail(f, vector.at, LN_LIMIT,
+                           "lists are shared by too many tables for a file of %zu bytes", f->len);
         return (ln_flat_vector){0};
     }
     f->visits_left -= visits;
