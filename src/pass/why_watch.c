@@ -95,8 +95,7 @@ static ln_status find_in_file(finder *f, const char *path)
     LN_TRY(ln_rule_set_read(path, &set));
     for (size_t i = 0; i < set->rule_count; i++)
         try_rule(f, &set->rules[i], true);
-    if (!f->is_found)
-        f->near = ln_nearest_to(f->why->nearest.rule); // names go with the set
+    f->near = ln_nearest_to(f->why->nearest.rule); // names go with the set
     ln_rule_set_destroy(set);
     return LN_OK;
 }
