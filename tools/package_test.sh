@@ -54,7 +54,7 @@ for name in classify detect serve; do
     gcc -std=c11 -Wall -Wextra -Werror "$examples/$name.c" -o "$work/$name" \
         $(pkg-config --cflags --libs lightnet) -lpthread
 done
-(cd "$examples" && "$work/classify" digits.net three.pgm '' digits.safetensors) | grep -q '^ *0\.9.* class 3$'
+(cd "$examples" && "$work/classify" digits.net three.pgm '' digits.safetensors) | head -n 1 | grep -q ' class 3$'
 # shellcheck disable=SC2046
 g++ -std=c++20 -Wall -Wextra -Werror "$examples/digits.cc" -o "$work/digits" $(pkg-config --cflags --libs lightnet)
 "$work/digits" "$examples" | grep -q '^This is a 3 '
