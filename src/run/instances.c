@@ -10,7 +10,6 @@
 #include "run/instances.h"
 
 #include <pthread.h>
-#include <string.h>
 #include <time.h>
 
 #include <lightnet/allocator.h>
@@ -135,8 +134,9 @@ bool ln_instance_is_for(const ln_held_instance *held, size_t count, const ln_inp
     bool is_same = r->shape_count == count;
     for (size_t i = 0; i < count && is_same; i++) {
         const int *kept = r->shapes + i * SHAPE_LEN;
-        is_same = kept[0] == shapes[i].ndim &&
-                  memcmp(kept + 1, shapes[i].dims, (size_t)kept[0] * sizeof *kept) == 0;
+        is_same = kept[0] == shapes[i].ndim;
+        for (int d = 0; d < kept[0] && is_same; d++)
+            is_same = kept[1 + d] == shapes[i].dims[d];
     }
     return is_same;
 }
@@ -150,7 +150,8 @@ static row *row_create(size_t count, const ln_input_shape *shapes)
     for (size_t i = 0; i < count; i++) {
         int *kept = r->shapes + i * SHAPE_LEN;
         kept[0] = shapes[i].ndim;
-        memcpy(kept + 1, shapes[i].dims, (size_t)kept[0] * sizeof *kept);
+        for (int d = 0; d < kept[0]; d++)
+            kept[1 + d] = shapes[i].dims[d];
     }
     return r;
 }

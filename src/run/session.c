@@ -290,7 +290,8 @@ static ln_status check_bound_input(const ln_session *session, const ln_program_e
 static void fill_tensor(const ln_session *session, const ln_program_end *end,
                         const tl_tensor *given)
 {
-    memcpy(ln_session_frame_tensor(session, end)->data, given->data, tl_tensor_size(given));
+    if (given->len > 0) // else either may be NULL
+        memcpy(ln_session_frame_tensor(session, end)->data, given->data, tl_tensor_size(given));
 }
 
 // The input has the elements of `given`, which fits.
