@@ -140,7 +140,8 @@ static ln_status fill_from_attached(const ln_fill *fill, const ln_tensor_entry *
     return LN_OK;
 }
 
-// What nobody has anything for: its memory may have held another tensor while the model was loaded.
+// What has no value from anywhere: its memory may have held another tensor while the model was
+// loaded.
 static ln_status fill_with_zeros(ln_fill *fill, const ln_tensor_entry *entry)
 {
     fill->missing_count++;

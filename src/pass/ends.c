@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Inputs and outputs stay what and where they are: programs ask for them by their place. Where no
-// `output` operators name the outputs, each tensor that nobody reads is one; passes would add to
-// these and take from them, so they are named first. Passes move operators, so `input` operators go
-// to the front at last, and `output` operators to the end, both in the model's order. Memory is as
-// it was: inputs live from the first operator on, and outputs to the last.
+// `output` operators name the outputs, each tensor that no operator reads is one; passes would add
+// to these and take from them, so they are named first. Passes move operators, so `input` operators
+// go to the front at last, and `output` operators to the end, both in the model's order. Memory is
+// as it was: inputs live from the first operator on, and outputs to the last.
 
 #include "pass/ends.h"
 

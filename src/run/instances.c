@@ -49,7 +49,7 @@ typedef struct row {
 struct ln_instances {
     ln_context *home;
     pthread_mutex_t home_lock; // of its memory, and of the next
-    ln_context *origin;        // of clones, loaded anew; NULL: `home` is, or nobody has asked
+    ln_context *origin;        // of clones, loaded anew; NULL: `home` is, or none was made
     pthread_mutex_t lock;      // of all below, but for what a row has once it is READY
     pthread_cond_t changed;
     row *rows;

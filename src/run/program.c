@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Programs: a clone of a context that nobody else can change, and the instances made of it.
+// Programs: a clone of a context, which no caller can change, and the instances made of it.
 
 #include "run/program.h"
 

@@ -146,7 +146,7 @@ static ln_status tflite_load_mem(ln_serializer *serializer, ln_context *ctx, con
     return load(serializer, ctx, NULL, bytes, byte_count, name);
 }
 
-// The operators go to a context that nobody else sees.
+// The operators go to a context of their own.
 static ln_status tflite_preflight(ln_serializer *serializer, const char *path, const char *bytes,
                                   size_t byte_count, const char *name, ln_preflight *report)
 {
