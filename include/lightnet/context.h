@@ -359,6 +359,12 @@ LN_API ln_status ln_context_set_pool_sized(ln_context *ctx, const ln_thread_pool
                                            size_t byte_count);
 #define ln_context_set_pool(ctx, pool) ln_context_set_pool_sized(ctx, pool, sizeof(ln_thread_pool))
 
+/* The threads of `from` instead: both contexts share them, as clones do, and they end with the last
+ * context that uses them. They start here if `from` has none yet. `from` may be in any state, and
+ * may be freed before `ctx`. Fails: LN_INVALID if one is NULL or the graph of an operator,
+ * LN_NO_MEMORY. */
+LN_API ln_status ln_context_set_threads_of(ln_context *ctx, ln_context *from);
+
 /* How many threads run a LOADED context. */
 LN_API size_t ln_context_thread_count(const ln_context *ctx);
 

@@ -71,6 +71,15 @@ ln_status ln_context_set_threads(ln_context *ctx, size_t count)
     return LN_OK;
 }
 
+ln_status ln_context_set_threads_of(ln_context *ctx, ln_context *from)
+{
+    LN_TRY(check_settable(ctx));
+    LN_TRY(check_settable(from));
+    LN_TRY(ln_context_need_threads(from));
+    ln_context_share_threads(ctx, from);
+    return LN_OK;
+}
+
 ln_status ln_context_set_pool_sized(ln_context *ctx, const ln_thread_pool *functions,
                                     size_t byte_count)
 {

@@ -125,6 +125,26 @@ TEST(counts_change_at_any_time)
     ln_arch_cleanup();
 }
 
+TEST(a_context_takes_the_threads_of_another)
+{
+    start();
+    ln_context *owner = ln_context_create(), *a = load_net(2), *b = load_net(1);
+    CHECK_OK(ln_context_set_threads(owner, 3));
+    CHECK_OK(ln_context_set_threads_of(a, owner));
+    CHECK_OK(ln_context_set_threads_of(b, owner));
+    CHECK_EQ(ln_context_thread_count(a), 3);
+    CHECK_EQ(ln_context_thread_count(b), 3);
+    ln_context_free(owner); // they hold the threads
+    check_same(a);
+    check_same(b);
+    CHECK_EQ(ln_context_set_threads_of(a, NULL), LN_INVALID);
+    CHECK_EQ(ln_context_set_threads_of(NULL, a), LN_INVALID);
+    close_context(a);
+    check_same(b);
+    close_context(b);
+    ln_arch_cleanup();
+}
+
 TEST(the_default_comes_from_the_environment)
 {
     start();
@@ -355,8 +375,8 @@ TEST(threads_without_memory_are_an_error_of_loading)
 }
 
 TEST_LIST(every_count_gives_the_same_bits, counts_change_at_any_time,
-          the_default_comes_from_the_environment, contexts_of_the_default_share_their_threads,
-          threads_outlive_unloading_and_another_model, clones_run_side_by_side_on_one_pool,
-          a_program_brings_its_own_threads,
+          a_context_takes_the_threads_of_another, the_default_comes_from_the_environment,
+          contexts_of_the_default_share_their_threads, threads_outlive_unloading_and_another_model,
+          clones_run_side_by_side_on_one_pool, a_program_brings_its_own_threads,
           the_caller_s_rounding_is_left_alone_and_leaves_bits_alone,
           threads_without_memory_are_an_error_of_loading)

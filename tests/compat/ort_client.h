@@ -53,6 +53,7 @@ enum {
     F(void, ReleaseThreadingOptions, (void *))                                                     \
     F(void *, CreateSessionOptions, (void **))                                                     \
     F(void *, CloneSessionOptions, (const void *, void **))                                        \
+    F(void *, SetOptimizedModelFilePath, (void *, const char *))                                   \
     F(void *, SetIntraOpNumThreads, (void *, int))                                                 \
     F(void *, DisablePerSessionThreads, (void *))                                                  \
     F(void *, SetSessionLogId, (void *, const char *))                                             \

@@ -61,6 +61,29 @@ static ort_status *SetGlobalDenormalAsZero(ort_threading *options)
 
 // ---- Environments ----
 
+// A context without a model has the threads.
+static ort_status *make_threads(ort_env *env, int count)
+{
+    if (count <= 0)
+        return NULL;
+    env->threads = ln_context_create();
+    if (!env->threads)
+        return ort_fail_memory();
+    return ln_context_set_threads(env->threads, (size_t)count) == LN_OK
+               ? NULL
+               : ort_fail_lightnet(ORT_INVALID_ARGUMENT);
+}
+
+ort_status *ort_env_give_threads(ort_env *env, ln_context *ctx)
+{
+    if (!env->threads)
+        return NULL;
+    pthread_mutex_lock(&env->lock);
+    ln_status status = ln_context_set_threads_of(ctx, env->threads);
+    pthread_mutex_unlock(&env->lock);
+    return status == LN_OK ? NULL : ort_fail_lightnet(ORT_FAIL);
+}
+
 static ort_status *env_new(int level, const char *id, ort_log_function function, void *user,
                            const ort_threading *threading, ort_env **out)
 {
@@ -75,8 +98,13 @@ static ort_status *env_new(int level, const char *id, ort_log_function function,
     atomic_init(&env->level, level);
     env->log = function;
     env->log_user = user;
-    env->threads = threading ? threading->threads : 0;
     memcpy(env->id, id, id_size);
+    pthread_mutex_init(&env->lock, NULL);
+    ort_status *status = threading ? make_threads(env, threading->threads) : NULL;
+    if (status) {
+        ort_env_release(env);
+        return status;
+    }
     *out = env;
     return NULL;
 }
@@ -89,8 +117,11 @@ ort_env *ort_env_retain(ort_env *env)
 
 void ort_env_release(ort_env *env)
 {
-    if (env && atomic_fetch_sub_explicit(&env->holder_count, 1, memory_order_acq_rel) == 1)
-        ln_free(env);
+    if (!env || atomic_fetch_sub_explicit(&env->holder_count, 1, memory_order_acq_rel) != 1)
+        return;
+    ln_context_free(env->threads);
+    pthread_mutex_destroy(&env->lock);
+    ln_free(env);
 }
 
 static ort_status *CreateEnv(int level, const char *id, ort_env **out)

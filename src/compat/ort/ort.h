@@ -119,7 +119,8 @@ typedef struct ort_env {
     atomic_int level;
     ort_log_function log;
     void *log_user;
-    int threads; // of sessions without threads of their own; 0: the default
+    pthread_mutex_t lock; // of `threads`: sessions are created in several threads
+    ln_context *threads;  // has those of sessions without their own; NULL: the default
     char id[];
 } ort_env;
 
@@ -145,6 +146,7 @@ typedef struct ort_session_options {
     bool has_no_mem_pattern;
     int severity; // -1: that of the environment
     char *log_id;
+    char *written_path; // where sessions write their model; NULL: nowhere
     ort_log_function log;
     void *log_user;
     ort_pair *entries; // session.* and the like
@@ -332,6 +334,9 @@ ort_status *ort_pairs_new(const ort_pair *from, ort_pairs **out);
 const ort_pairs *ort_pairs_none(void);
 
 // ---- Environments and threads ----
+
+// Gives the context the threads that all sessions of the environment share.
+ort_status *ort_env_give_threads(ort_env *env, ln_context *ctx);
 
 ort_env *ort_env_retain(ort_env *env);
 void ort_env_release(ort_env *env);

@@ -213,12 +213,30 @@ static ort_status *set_options(ln_context *ctx, const ort_session *session,
         if (ln_context_set_symbol(ctx, p->key, (int)p->number) != LN_OK &&
             ln_error_status() != LN_NOT_FOUND)
             return ort_fail_lightnet(ORT_INVALID_ARGUMENT);
-    int threads = !options                       ? 0
-                  : options->uses_threads_of_env ? session->env->threads
-                                                 : options->threads;
-    if (threads > 0 && ln_context_set_threads(ctx, (size_t)threads) != LN_OK)
+    if (options && options->uses_threads_of_env)
+        return ort_env_give_threads(session->env, ctx);
+    if (options && options->threads > 0 &&
+        ln_context_set_threads(ctx, (size_t)options->threads) != LN_OK)
         return ort_fail_lightnet(ORT_INVALID_ARGUMENT);
     return NULL;
+}
+
+// The model as it was read, with the values of options in it, as ONNX whatever the name.
+static ort_status *write_model(const ln_context *ctx, const char *path)
+{
+    size_t len = strlen(path);
+    if (len > 5 && strcmp(path + len - 5, ".onnx") == 0)
+        return ln_context_print(ctx, path) == LN_OK ? NULL : ort_fail_lightnet(ORT_FAIL);
+    char *with_end = ln_strdup_printf("%s.onnx", path);
+    if (!with_end)
+        return ort_fail_memory();
+    ort_status *status = NULL;
+    if (ln_context_print(ctx, with_end) != LN_OK)
+        status = ort_fail_lightnet(ORT_FAIL);
+    else if (rename(with_end, path) != 0)
+        status = ort_fail(ORT_FAIL, "cannot write '%s'", path);
+    ln_free(with_end);
+    return status;
 }
 
 static ort_status *make_program(ln_context *ctx, ln_program **out)
@@ -343,6 +361,8 @@ static ort_status *fill(ln_context *ctx, ort_session *session, source *model,
 {
     TRY(read_model(ctx, session, model, options));
     TRY(set_options(ctx, session, options));
+    if (options && options->written_path && *options->written_path)
+        TRY(write_model(ctx, options->written_path));
     if (ln_context_info(ctx)->default_count > 0 && ln_context_clone(ctx, &session->ready) != LN_OK)
         return fail_load(ORT_FAIL);
     TRY(make_program(ctx, &session->runners.program));

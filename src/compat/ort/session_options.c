@@ -34,11 +34,16 @@ static void ReleaseSessionOptions(ort_session_options *options)
     ort_files_free(options->files);
     ln_cancel_release(options->cancel);
     ln_free(options->log_id);
+    ln_free(options->written_path);
     ln_free(options);
 }
 
-static ort_status *copy_lists(ort_session_options *to, const ort_session_options *from)
+static ort_status *copy_owned(ort_session_options *to, const ort_session_options *from)
 {
+    to->log_id = ln_strdup(from->log_id);
+    to->written_path = ln_strdup(from->written_path);
+    if ((from->log_id && !to->log_id) || (from->written_path && !to->written_path))
+        return ort_fail_memory();
     TRY(ort_pairs_copy(&to->entries, from->entries));
     TRY(ort_pairs_copy(&to->symbols, from->symbols));
     TRY(ort_files_copy(&to->files, from->files));
@@ -58,9 +63,7 @@ static ort_status *CloneSessionOptions(const ort_session_options *options,
     clone->initializers = NULL;
     clone->files = NULL;
     clone->cancel = ln_cancel_retain(options->cancel);
-    clone->log_id = ln_strdup(options->log_id);
-    ort_status *status =
-        options->log_id && !clone->log_id ? ort_fail_memory() : copy_lists(clone, options);
+    ort_status *status = copy_owned(clone, options);
     if (status) {
         ReleaseSessionOptions(clone);
         return status;
@@ -123,6 +126,24 @@ static ort_status *SetSessionGraphOptimizationLevel(ort_session_options *options
     return NULL;
 }
 
+static ort_status *set_text(char **text, const char *value)
+{
+    char *copy = ln_strdup(value);
+    if (!copy)
+        return ort_fail_memory();
+    ln_free(*text);
+    *text = copy;
+    return NULL;
+}
+
+// What rewriting makes has operators of this library alone: the model as it was read is written.
+static ort_status *SetOptimizedModelFilePath(ort_session_options *options, const char *path)
+{
+    NEED(options);
+    NEED(path);
+    return set_text(&options->written_path, path);
+}
+
 // Results are the same from run to run in any case.
 static ort_status *SetDeterministicCompute(ort_session_options *options, bool value)
 {
@@ -167,12 +188,7 @@ static ort_status *SetSessionLogId(ort_session_options *options, const char *id)
 {
     NEED(options);
     NEED(id);
-    char *copy = ln_strdup(id);
-    if (!copy)
-        return ort_fail_memory();
-    ln_free(options->log_id);
-    options->log_id = copy;
-    return NULL;
+    return set_text(&options->log_id, id);
 }
 
 static ort_status *SetSessionLogSeverityLevel(ort_session_options *options, int severity)
@@ -331,6 +347,7 @@ const ort_row ort_session_option_slots[] = {
     SLOT(GetSessionExecutionMode),
     SLOT(DisablePerSessionThreads),
     SLOT(SetSessionGraphOptimizationLevel),
+    SLOT(SetOptimizedModelFilePath),
     SLOT(SetDeterministicCompute),
     SLOT(EnableMemPattern),
     SLOT(DisableMemPattern),

@@ -79,17 +79,65 @@ ort_status *ort_value_make(const int64_t *dims, size_t ndim, int type, bool is_r
 
 // ---- To LightNet and back ----
 
+// LightNet's strings end at a 0 byte. Inside of one it is these two bytes there, which are in no
+// UTF-8; a string that has them is refused, so that what comes back is what was given.
+#define ZERO_AS   "\xc0\x80"
+#define ZERO_SIZE (sizeof ZERO_AS - 1)
+
+static bool is_zero_as(const char *bytes, size_t len)
+{
+    return len >= ZERO_SIZE && memcmp(bytes, ZERO_AS, ZERO_SIZE) == 0;
+}
+
+static ort_status *fill_string(ln_object *object, size_t index, const ort_text *text,
+                               const char *what)
+{
+    size_t zero_count = 0, len = 0;
+    for (size_t i = 0; i < text->len; i++) {
+        if (is_zero_as(&text->bytes[i], text->len - i))
+            return ort_fail(ORT_INVALID_ARGUMENT,
+                            "'%s': string %zu has the bytes C0 80, which are not UTF-8, and stand "
+                            "for a 0 byte inside of LightNet",
+                            what, index);
+        zero_count += text->bytes[i] == 0;
+    }
+    const char *bytes = text->bytes;
+    char *coded = NULL;
+    if (zero_count > 0) {
+        bytes = coded = text->len < SIZE_MAX / 2 ? ln_alloc(text->len + zero_count) : NULL;
+        if (!coded)
+            return ort_fail_memory();
+        for (size_t i = 0; i < text->len; i++) {
+            size_t size = text->bytes[i] == 0 ? ZERO_SIZE : 1;
+            memcpy(&coded[len], size == 1 ? &text->bytes[i] : ZERO_AS, size);
+            len += size;
+        }
+    }
+    ln_status status = ln_object_set_string(object, index, bytes, coded ? len : text->len);
+    ln_free(coded);
+    return status == LN_OK ? NULL : ort_fail_lightnet(ORT_INVALID_ARGUMENT);
+}
+
+static ort_status *take_string(ort_value *value, size_t index, const char *bytes)
+{
+    size_t len = 0;
+    TRY(ort_text_set(value, index, bytes, bytes ? strlen(bytes) : 0));
+    ort_text *text = &value->texts[index];
+    for (size_t i = 0; i < text->len; len++) {
+        bool is_zero = is_zero_as(&text->bytes[i], text->len - i);
+        text->bytes[len] = is_zero ? 0 : text->bytes[i];
+        i += is_zero ? ZERO_SIZE : 1;
+    }
+    text->len = len;
+    text->bytes[len] = 0;
+    return NULL;
+}
+
 static ort_status *fill_strings(ln_object *object, const ort_value *value, const char *what)
 {
-    for (size_t i = 0; i < value->count; i++) {
-        const ort_text *text = &value->texts[i];
-        if (text->len > 0 && memchr(text->bytes, 0, text->len))
-            return ort_fail(ORT_INVALID_ARGUMENT,
-                            "'%s': string %zu has a 0 byte in it, at which LightNet's strings end",
-                            what, i);
-        if (text->len > 0 && ln_object_set_string(object, i, text->bytes, text->len) != LN_OK)
-            return ort_fail_lightnet(ORT_INVALID_ARGUMENT);
-    }
+    for (size_t i = 0; i < value->count; i++)
+        if (value->texts[i].len > 0)
+            TRY(fill_string(object, i, &value->texts[i], what));
     return NULL;
 }
 
@@ -132,10 +180,8 @@ ort_status *ort_value_to_object(const ort_value *value, const char *what, ln_obj
 ort_status *ort_value_fill(ort_value *value, const tl_tensor *tensor)
 {
     if (value->texts) {
-        for (size_t i = 0; i < value->count; i++) {
-            const char *text = ((char *const *)tensor->data)[i];
-            TRY(ort_text_set(value, i, text, text ? strlen(text) : 0));
-        }
+        for (size_t i = 0; i < value->count; i++)
+            TRY(take_string(value, i, ((char *const *)tensor->data)[i]));
     } else if (value->shape.type == ORT_BOOL) {
         for (size_t i = 0; i < value->count; i++)
             ((unsigned char *)value->data)[i] = ((const tl_bool *)tensor->data)[i] != 0;
