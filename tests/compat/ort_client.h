@@ -144,6 +144,45 @@ enum {
     F(void *, GetDimensions, (const void *, int64_t *, size_t))                                    \
     F(void *, GetSymbolicDimensions, (const void *, const char **, size_t))                        \
     F(void, ReleaseTypeInfo, (void *))                                                             \
+    F(void *, SetLanguageProjection, (const void *, int))                                          \
+    F(void *, GetAvailableProviders, (char ***, int *))                                            \
+    F(void *, ReleaseAvailableProviders, (char **, int))                                           \
+    F(void *, SetSessionGraphOptimizationLevel, (void *, int))                                     \
+    F(void *, SetSessionExecutionMode, (void *, int))                                              \
+    F(void *, EnableMemPattern, (void *))                                                          \
+    F(void *, DisableMemPattern, (void *))                                                         \
+    F(void *, EnableCpuMemArena, (void *))                                                         \
+    F(void *, DisableCpuMemArena, (void *))                                                        \
+    F(void *, SetSessionLogSeverityLevel, (void *, int))                                           \
+    F(void *, SetInterOpNumThreads, (void *, int))                                                 \
+    F(void *, HasSessionConfigEntry, (const void *, const char *, int *))                          \
+    F(void *, CreateMemoryInfo, (const char *, int, int, int, void **))                            \
+    F(void *, IsTensor, (const void *, int *))                                                     \
+    F(void *, GetTensorTypeAndShape, (const void *, void **))                                      \
+    F(void *, GetTensorShapeElementCount, (const void *, size_t *))                                \
+    F(void, ReleaseTensorTypeAndShapeInfo, (void *))                                               \
+    F(void *, EnableTelemetryEvents, (void *))                                                     \
+    F(void *, DisableTelemetryEvents, (void *))                                                    \
+    F(void *, FillStringTensor, (void *, const char *const *, size_t))                             \
+    F(void *, GetStringTensorContent, (const void *, void *, size_t, size_t *, size_t))            \
+    F(void *, GetTensorMemoryInfo, (const void *, const void **))                                  \
+    F(void *, CreateAllocator, (const void *, const void *, void **))                              \
+    F(void, ReleaseAllocator, (void *))                                                            \
+    F(void *, AllocatorGetInfo, (const void *, const void **))                                     \
+    F(void *, MemoryInfoGetName, (const void *, const char **))                                    \
+    F(void *, MemoryInfoGetType, (const void *, int *))                                            \
+    F(void *, MemoryInfoGetMemType, (const void *, int *))                                         \
+    F(void *, MemoryInfoGetId, (const void *, int *))                                              \
+    F(void, MemoryInfoGetDeviceType, (const void *, int *))                                        \
+    F(void *, CompareMemoryInfo, (const void *, const void *, int *))                              \
+    F(void *, SetGlobalInterOpNumThreads, (void *, int))                                           \
+    F(void *, CreateEnvWithCustomLoggerAndGlobalThreadPools,                                       \
+        (ort_client_log, void *, int, const char *, const void *, void **))                        \
+    F(void *, CreatePrepackedWeightsContainer, (void **))                                          \
+    F(void, ReleasePrepackedWeightsContainer, (void *))                                            \
+    F(void *, CreateSessionFromArrayWithPrepackedWeightsContainer,                                 \
+        (const void *, const void *, size_t, const void *, void *, void **))                       \
+    F(void *, RunOptionsGetRunTag, (const void *, const char **))                                  \
     F(void, CreateKeyValuePairs, (void **))                                                        \
     F(void, AddKeyValuePair, (void *, const char *, const char *))                                 \
     F(const char *, GetKeyValue, (const void *, const char *))                                     \
