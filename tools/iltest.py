@@ -5,6 +5,7 @@
     // run: lightnet opt --passes=fold     the command; the model's path and -o OUT.net are added
     // expect: conv2d(* | dst=y | *);      a statement of the output; those given come in this order
     // expect-not: batchnorm(*             no statement of the output
+    // expect-count: 2 transpose(*         so many statements of the output
     // exact:                              the whole output is what follows, one `// ` a line, up to
     //                                     the first other line; --update writes it anew
     // prints: LINE                        the command's standard output, one line each, from the first
@@ -39,7 +40,7 @@ import subprocess
 import sys
 import tempfile
 
-DIRECTIVE = re.compile(r"^// (run|expect|expect-not|exact|prints|fails|same-result|result):[ \t]*(.*)$")
+DIRECTIVE = re.compile(r"^// (run|expect|expect-not|expect-count|exact|prints|fails|same-result|result):[ \t]*(.*)$")
 PRINTS = "// prints: "
 NAMED = re.compile(r'^("(?:[^"\\]|\\.)*"|[\w./-]+): ')
 INPUT = re.compile(r"^input\(.*\|\s*dst=(\w+)\s*\|(.*)\)\s*;?$", re.S)
@@ -385,6 +386,11 @@ def check_expectations(directives, output):
             for statement in got:
                 if matches(rest, statement) or matches(rest + "(*", statement):
                     raise Failure(f"line {number}: found: {statement}")
+        elif kind == "expect-count":
+            wanted, pattern = rest.split(maxsplit=1)
+            count = sum(matches(pattern, statement) for statement in got)
+            if count != int(wanted):
+                raise Failure(f"line {number}: {count} statements are: {pattern}\n{output}")
 
 
 def update_exact(path, output):

@@ -9,6 +9,7 @@
 // the core's rule would make of it, stays as well.
 
 #include "desc/rule.h"
+#include "pass/normal.h"
 #include "pass/pass.h"
 #include "pass/rewrite.h"
 
@@ -48,5 +49,6 @@ ln_status ln_pass_core(ln_compilation *compilation)
         LN_TRY(ln_pass_expand_as_read(compilation));
     }
     const ln_rule_set *const set = compilation->core_rules;
-    return ln_rewrite_rules(compilation, &set, 1, LN_RULE_TO_CORE);
+    LN_TRY(ln_rewrite_rules(compilation, &set, 1, LN_RULE_TO_CORE));
+    return compilation->is_as_read ? LN_OK : ln_ops_write_normal(compilation->ctx);
 }

@@ -2,10 +2,10 @@
 // What is computed twice is computed once (common subexpressions): operators of one type with the
 // same inputs and parameters, whatever the type.
 //
-// One walk in the order of execution. Each operator is written as a text, in which defaults are
-// left out and operands that may change places stand in one order; an operator whose text was met
-// before goes, and its readers read the first one's outputs. So chains that are equal meet in one
-// walk.
+// One walk in the order of execution. Each operator is written as a text, in which axes count from
+// 0, defaults are left out and operands that may change places stand in one order; an operator
+// whose text was met before goes, and its readers read the first one's outputs. So chains that are
+// equal meet in one walk.
 
 #include "pass/same.h"
 
@@ -24,6 +24,7 @@
 #include "ir/op_life.h"
 #include "pass/firing.h"
 #include "pass/match.h"
+#include "pass/normal.h"
 #include "pass/op_args.h"
 
 // Arrays of more numbers are part of an operator's text by a digest.
@@ -105,13 +106,6 @@ static void add_value(ln_text *text, const ln_param_entry *param)
     }
 }
 
-static bool is_default(const ln_op_arg *arg, const ln_param_entry *param)
-{
-    ln_param_entry version;
-    const ln_param_entry *usual = ln_op_param_default(arg, param->arg_name, &version);
-    return usual && ln_param_entries_equal(usual, param);
-}
-
 // The parameter whose name follows `after` in the alphabet; NULL: none.
 static const ln_param_entry *next_param(const ln_op_arg *arg, const char *after)
 {
@@ -127,7 +121,7 @@ static void add_params(ln_text *text, const ln_op_arg *arg)
 {
     const ln_param_entry *param = next_param(arg, NULL);
     for (; param; param = next_param(arg, param->arg_name)) {
-        if (is_default(arg, param))
+        if (ln_op_param_is_default(arg, param))
             continue;
         ln_text_printf(text, "|%s=%d:", param->arg_name, (int)param->type);
         add_value(text, param);
@@ -352,6 +346,7 @@ static ln_status visit(merger *m, ln_list **position)
     ln_op *op = (*position)->data;
     bool is_merged = false;
     char *key = NULL;
+    LN_TRY(ln_op_write_normal(m->compilation->ctx, op));
     // Where it takes long to write an operator, such as one of many trees, that is not done for
     // nothing.
     if (is_pure(m->compilation->ctx, op->op_arg) &&

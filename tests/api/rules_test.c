@@ -17,7 +17,7 @@ static const struct {
     const char *name;
     size_t waiver_count; // a rule with rows counts once for each
 } sets[] = {
-    {&ln_rules_general, "general", 143},
+    {&ln_rules_general, "general", 144},
     {&ln_rules_core, "core", 78},
     {&ln_rules_cpu, "cpu", 8},
     {&ln_rules_ref, "ref", 0},

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Layout of poolings and resizing.
+// Layout of poolings, means over space and resizing.
 
 #include "arch/cpu/layout.h"
 
@@ -7,8 +7,10 @@
 
 #include <lightnet/call.h>
 #include <lightnet/convdim.h>
+#include <lightnet/shape.h>
 #include <lightnet/util.h>
 
+#include "op/onnx/reduce.h"
 #include "op/pool.h"
 
 // ---- Pooling ----
@@ -107,6 +109,65 @@ static ln_status rewrite_pool(ln_layout_build *build)
     ln_list *ins = ln_tensor_list_append(NULL, "src", src);
     return ln_layout_emit_nhwc(build, p.optype, "dst", ins, params.list,
                                ins && ln_layout_are_complete(&params));
+}
+
+// ---- The mean over space ----
+
+// A mean over all places of each channel, with their axes as 1 or without them.
+static bool read_mean(const ln_layout_build *build, const char **out_src)
+{
+    ln_call *call = build->op->op_arg->priv;
+    const char *src = ln_layout_input(build, "src"), *dst = ln_layout_first_out(build);
+    bool is_reduced[LN_MAXDIM], is_known;
+    ln_reduce_kind kind;
+    *out_src = src;
+    if (!call || !ln_layout_is_free(build, src) || !ln_layout_is_float_image(build, src) ||
+        ln_layout_find(build, dst)->is_open || ln_layout_find(build, dst)->known ||
+        ln_reduce_kind_of(call, &kind) != LN_OK || kind != LN_REDUCE_TO_MEAN ||
+        ln_reduced_axes(call, is_reduced, &is_known) != LN_OK || !is_known)
+        return false;
+    for (int i = 0; i < ln_layout_find(build, src)->tensor->ndim; i++)
+        if (is_reduced[i] != (i >= 2))
+            return false;
+    return true;
+}
+
+static bool fits_mean(const ln_layout_build *build)
+{
+    const char *src;
+    return read_mean(build, &src) && ln_layout_has_nhwc(build, src);
+}
+
+// Of what is no image: batch and channels alone are the elements of [N, 1, 1, C] in their order.
+static ln_status emit_flat(ln_layout_build *build, const char *nhwc)
+{
+    const char *dst = ln_layout_first_out(build);
+    const tl_tensor *t = ln_layout_find(build, dst)->tensor;
+    ln_list *ins = ln_tensor_list_append(NULL, "src", nhwc);
+    ln_list *outs = ln_tensor_list_append(NULL, "dst", dst);
+    ln_list *params = ln_param_list_append_array_int(NULL, "dims", t->ndim, t->dims);
+    return ln_layout_emit(build, "reshape", "flat", ins, outs, params, ins && outs && params);
+}
+
+static ln_status rewrite_mean(ln_layout_build *build)
+{
+    const char *name;
+    if (!read_mean(build, &name))
+        return LN_FAIL(LN_INTERNAL, "'%s' is no mean over space any more", build->op->op_arg->name);
+    const ln_layout_dims in = ln_layout_dims_of(build, name);
+    const char *src = ln_layout_nhwc(build, name);
+    if (!src)
+        return ln_error_status();
+    ln_layout_params params = {0};
+    ln_layout_add_ints(&params, "size", 2, in.d + 2, 0);
+    ln_list *ins = ln_tensor_list_append(NULL, "src", src);
+    bool is_complete = ins && ln_layout_are_complete(&params);
+    if (ln_layout_is_image(ln_layout_find(build, ln_layout_first_out(build))))
+        return ln_layout_emit_nhwc(build, "avgpool2d_nhwc_cpu", "dst", ins, params.list,
+                                   is_complete);
+    const char *nhwc =
+        ln_layout_emit_step(build, "avgpool2d_nhwc_cpu", "mean", ins, params.list, is_complete);
+    return nhwc ? emit_flat(build, nhwc) : ln_error_status();
 }
 
 // ---- Resizing ----
@@ -220,6 +281,7 @@ static ln_status rewrite_resize(ln_layout_build *build)
 
 const ln_layout_op ln_layout_pools[] = {
     {"pool", fits_pool, rewrite_pool},
+    {"reduce", fits_mean, rewrite_mean},
     {"resize", fits_resize, rewrite_resize},
     {NULL, NULL, NULL},
 };
