@@ -554,9 +554,10 @@ TEST(metadata_of_the_file_outlast_compiling_and_writing)
     CHECK_STR_EQ(ln_context_info(ctx)->producer_version, "1.2");
     CHECK_STR_EQ(ln_context_info(ctx)->graph, "g");
     CHECK_STR_EQ(ln_context_info(ctx)->graph_doc, "of the graph");
-    char *bytes;
-    size_t len;
+    char *bytes, *text;
+    size_t len, text_len;
     CHECK_OK(ln_context_write(ctx, "onnx", &bytes, &len));
+    CHECK_OK(ln_context_write(ctx, "il", &text, &text_len));
     CHECK_OK(ln_context_compile(ctx, "cpu"));
     CHECK_OK(ln_context_load(ctx, NULL));
     CHECK_OK(ln_context_clone(ctx, &clone));
@@ -575,9 +576,14 @@ TEST(metadata_of_the_file_outlast_compiling_and_writing)
                                             .properties = (ln_model_property[]){{NULL, "x"}}}),
                 LN_INVALID);
     check_info(ln_context_info(clone), "LightNet");
+    ln_context_cleanup(clone);
+    CHECK_OK(ln_context_init_mem(clone, text, text_len, "written.net"));
+    check_info(ln_context_info(clone), "exporter");
+    CHECK_STR_EQ(ln_context_info(clone)->graph_doc, "of the graph");
     ln_context_free(clone);
     ln_program_release(program);
     ln_free(bytes);
+    ln_free(text);
     pb_free(&p);
     ln_arch_cleanup();
 }

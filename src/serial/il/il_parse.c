@@ -379,10 +379,15 @@ static ln_status read_op(parser *p, ln_value *ops)
     return p->token.kind == LN_IL_END ? LN_OK : expect(p, ';', "';' after the operator");
 }
 
-static bool is_graph_next(const parser *p)
+static bool is_word_next(const parser *p, const char *word)
 {
-    return p->token.kind == LN_IL_NAME && p->token.len == 5 &&
-           memcmp(p->token.text, "graph", 5) == 0;
+    return p->token.kind == LN_IL_NAME && p->token.len == strlen(word) &&
+           memcmp(p->token.text, word, p->token.len) == 0;
+}
+
+static bool is_block_next(const parser *p)
+{
+    return is_word_next(p, "graph") || is_word_next(p, "info");
 }
 
 // Statements up to `}`, or up to the end of the text.
@@ -393,7 +398,7 @@ static ln_status read_ops(parser *p, ln_value *ops, bool is_graph)
         LN_TRY(take(p, ';', &is_empty));
         if (is_empty)
             continue;
-        if (!is_graph && is_graph_next(p))
+        if (!is_graph && is_block_next(p))
             return LN_OK;
         LN_TRY(read_op(p, ops));
     }
@@ -416,18 +421,81 @@ static ln_status read_graph(parser *p, ln_value *graphs)
     return expect(p, '}', "'}' at the end of the graph");
 }
 
-static ln_status read_graphs(parser *p, ln_value *root)
+// Keys and values in turn, as pairs.
+static ln_status read_properties(parser *p, ln_value *info, const ln_value *list)
 {
-    ln_value *graphs = ln_value_new(p->document, LN_VALUE_ARRAY, p->token.place);
-    LN_TRY(append(root, "graphs", graphs));
+    ln_value *rows = ln_value_new(p->document, LN_VALUE_ARRAY, list->place), *row = NULL;
+    LN_TRY(append(info, "properties", rows));
+    for (const ln_value *text = list->first; text; text = text->next) {
+        if (text->kind != LN_VALUE_STRING || (!row && !text->next))
+            return ln_fail_at(text->place, LN_SYNTAX,
+                              "expected properties as texts, a key and its value in turn");
+        bool is_key = !row;
+        if (is_key)
+            LN_TRY(
+                append(rows, NULL, row = ln_value_new(p->document, LN_VALUE_ARRAY, text->place)));
+        LN_TRY(append(row, NULL, new_string(p, text->text, text->text_len, text->place)));
+        if (!is_key)
+            row = NULL;
+    }
+    return LN_OK;
+}
+
+static ln_status read_info_member(parser *p, ln_value *info)
+{
+    const ln_il_token token = p->token;
+    ln_value *key, *value;
+    LN_TRY(read_name(p, "the name of a text, or '}'", &key));
+    if (ln_value_get(info, key->text))
+        return ln_il_fail(&token, LN_SYNTAX, "the metadata have '%.100s' twice", key->text);
+    LN_TRY(expect(p, '=', "'=' after the name of the text"));
+    LN_TRY(read_param_value(p, &value));
+    if (strcmp(key->text, "properties") == 0 && value->kind == LN_VALUE_ARRAY)
+        LN_TRY(read_properties(p, info, value));
+    else
+        LN_TRY(append(info, key->text, value));
+    bool is_here;
+    LN_TRY(take(p, ';', &is_here));
+    return is_here || ln_il_is(&p->token, '}')
+               ? LN_OK
+               : ln_il_fail_expected(&p->token, "';' or '}' after the text");
+}
+
+// `info { key = value; ... }`: the metadata of the model.
+static ln_status read_info(parser *p, ln_value *root)
+{
+    ln_value *info = ln_value_new(p->document, LN_VALUE_OBJECT, p->token.place);
+    if (ln_value_get(root, "info"))
+        return ln_il_fail(&p->token, LN_SYNTAX, "a model has one block 'info'");
+    LN_TRY(append(root, "info", info));
+    LN_TRY(advance(p));
+    LN_TRY(expect(p, '{', "'{' after 'info'"));
+    while (!ln_il_is(&p->token, '}'))
+        LN_TRY(read_info_member(p, info));
+    return advance(p);
+}
+
+static ln_status read_block(parser *p, ln_value *root, ln_value **inout_graphs)
+{
+    if (is_word_next(p, "info"))
+        return read_info(p, root);
+    if (!is_word_next(p, "graph"))
+        return ln_il_fail_expected(&p->token, "'graph': operators stand before all graphs");
+    if (!*inout_graphs) {
+        *inout_graphs = ln_value_new(p->document, LN_VALUE_ARRAY, p->token.place);
+        LN_TRY(append(root, "graphs", *inout_graphs));
+    }
+    return read_graph(p, *inout_graphs);
+}
+
+static ln_status read_blocks(parser *p, ln_value *root)
+{
+    ln_value *graphs = NULL;
     while (p->token.kind != LN_IL_END) {
         bool is_empty;
         LN_TRY(take(p, ';', &is_empty));
-        if (is_empty)
-            continue;
-        if (!is_graph_next(p))
-            return ln_il_fail_expected(&p->token, "'graph': operators stand before all graphs");
-        LN_TRY(read_graph(p, graphs));
+        if (!is_empty)
+            LN_TRY(read_block(p, root, &graphs));
     }
     return LN_OK;
 }
@@ -442,8 +510,7 @@ static ln_status read_model(parser *p)
     LN_TRY(append(root, "ops", ops));
     LN_TRY(advance(p));
     LN_TRY(read_ops(p, ops, false));
-    if (p->token.kind != LN_IL_END)
-        LN_TRY(read_graphs(p, root));
+    LN_TRY(read_blocks(p, root));
     ln_document_set_root(p->document, root);
     return LN_OK;
 }

@@ -58,6 +58,11 @@ TEST(statements_read_as_they_print)
         {"\"n/1\" : \"a b\"(\"s:0\"=\"t/0\"||\"p q\"=1)",
          "\"n/1\": \"a b\"(\"s:0\"=\"t/0\" | | \"p q\"=1);\n", "names that are no words"},
         {"true(null=false||)", "\"true\"(\"null\"=\"false\" | |);\n", "key words as names"},
+        {"\"graph\": a(||); \"info\"(||)", "\"graph\": a(| |);\n\"info\"(| |);\n",
+         "blocks as names"},
+        {"a(||); info { producer = x; properties = [k, v, w, \"\"] }",
+         "a(| |);\n\ninfo {\n    producer=\"x\";\n    properties=[\"k\", \"v\", \"w\", \"\"];\n}\n",
+         "metadata"},
     };
     for (size_t i = 0; i < LENGTH(rows); i++) {
         print_message("%s\n", rows[i].why);
@@ -76,6 +81,20 @@ TEST(wrong_statements_are_refused_with_their_place)
         const char *il, *message, *why;
     } rows[] = {
         {"1(||)", "m.net:1:1: expected the type of an operator, found '1'", "a number"},
+        {"info", "m.net:1:5: expected '{' after 'info', found the end", "metadata without a block"},
+        {"info {", "m.net:1:7: expected the name of a text, or '}', found the end",
+         "an open block"},
+        {"info { a=b c=d }", "m.net:1:12: expected ';' or '}' after the text, found 'c'",
+         "metadata without ';'"},
+        {"info { a=b; a=b; }", "m.net:1:13: the metadata have 'a' twice", "a text twice"},
+        {"info { properties=[a, b, c]; }",
+         "m.net:1:26: expected properties as texts, a key and its value in turn", "a key alone"},
+        {"info { properties=[a, 1]; }",
+         "m.net:1:23: expected properties as texts, a key and its value in turn", "a number"},
+        {"info {} info {}", "m.net:1:9: a model has one block 'info'", "metadata twice"},
+        {"info {} a(||)",
+         "m.net:1:9: expected 'graph': operators stand before all graphs, found 'a'",
+         "an operator after metadata"},
         {"()", "m.net:1:1: expected the type of an operator, found '('", "no type"},
         {"a",
          "m.net:1:2: expected '(' after the type of the operator, or ':' after its name, found the end",

@@ -13,16 +13,15 @@
 #include "serial/il/il_lex.h"
 #include "serial/il/il_names.h"
 
-// What compiling adds and finds again, and metadata, without which a model computes the same;
-// everything else that IL has no place for is refused.
+// What compiling adds and finds again; everything else that IL has no place for is refused.
 static const char *const derived_of_model[] = {"mem_sizes_h", "mem_sizes_l", "mem_sizes", "format",
-                                               "version",     "target",      "info",      NULL};
+                                               "version",     "target",      NULL};
 static const char *const derived_of_op[] = {"arch", "subgraph", NULL};
 static const char *const derived_of_tensor[] = {"dims",     "dtype",    "mtype",  "offset", "size",
                                                 "offset_h", "offset_l", "static", NULL};
 static const char *const derived_of_param[] = {NULL};
 
-static const char *const keys_of_model[] = {"ops", "graphs", NULL};
+static const char *const keys_of_model[] = {"ops", "graphs", "info", NULL};
 static const char *const keys_of_graph[] = {"name", "ops", NULL};
 static const char *const keys_of_op[] = {"name",        "optype", "tensors_in",
                                          "tensors_out", "params", NULL};
@@ -99,7 +98,7 @@ static ln_status get_name(const ln_value *object, const char *key, const ln_valu
 
 static bool is_bare(const ln_value *string)
 {
-    static const char *const keywords[] = {"true", "false", "null", NULL};
+    static const char *const keywords[] = {"true", "false", "null", "graph", "info", NULL};
     return ln_il_lex_kind(string->text, string->text_len) == LN_IL_NAME &&
            !is_in(string->text, keywords);
 }
@@ -284,10 +283,56 @@ static ln_status print_graph(printer *p, const ln_value *graph)
     return p->text->status;
 }
 
+// The texts of an array, or of its pairs one after the other.
+static ln_status print_texts(printer *p, const ln_value *array, bool *is_first)
+{
+    for (const ln_value *element = array->first; element; element = element->next) {
+        if (element->kind == LN_VALUE_ARRAY) {
+            LN_TRY(print_texts(p, element, is_first));
+            continue;
+        }
+        if (element->kind != LN_VALUE_STRING)
+            return ln_fail_at(element->place, LN_INVALID, "metadata are texts, not %s",
+                              ln_value_kind_text(element->kind));
+        ln_text_puts(p->text, *is_first ? "" : ", ");
+        *is_first = false;
+        LN_TRY(print_quoted(p, element));
+    }
+    return LN_OK;
+}
+
+static ln_status print_info(printer *p, const ln_value *info)
+{
+    ln_text_puts(p->text, "\ninfo {\n");
+    for (const ln_value *member = info->first; member; member = member->next) {
+        bool is_first = true, is_array = member->kind == LN_VALUE_ARRAY;
+        const ln_value key = {.text = member->key, .text_len = strlen(member->key)};
+        ln_text_puts(p->text, "    ");
+        if (ln_il_lex_kind(key.text, key.text_len) == LN_IL_NAME)
+            ln_text_puts(p->text, key.text);
+        else
+            LN_TRY(print_quoted(p, &key));
+        ln_text_puts(p->text, is_array ? "=[" : "=");
+        if (is_array)
+            LN_TRY(print_texts(p, member, &is_first));
+        else if (member->kind == LN_VALUE_STRING)
+            LN_TRY(print_quoted(p, member));
+        else
+            return ln_fail_at(member->place, LN_INVALID, "metadata are texts, not %s",
+                              ln_value_kind_text(member->kind));
+        ln_text_puts(p->text, is_array ? "];\n" : ";\n");
+    }
+    ln_text_puts(p->text, "}\n");
+    return p->text->status;
+}
+
 static ln_status print_model(printer *p, const ln_value *model)
 {
     LN_TRY(check_object(model, "a model", keys_of_model, derived_of_model));
     LN_TRY(print_ops(p, model, ""));
+    const ln_value *info = ln_value_get(model, "info");
+    if (info && info->kind == LN_VALUE_OBJECT)
+        LN_TRY(print_info(p, info));
     const ln_value *graphs = ln_value_get(model, "graphs");
     for (const ln_value *graph = graphs ? graphs->first : NULL; graph; graph = graph->next)
         LN_TRY(print_graph(p, graph));
