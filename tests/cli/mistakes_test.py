@@ -135,6 +135,10 @@ MISTAKES = r"""
     photo.jpg is a picture, input 'x' has 1 dimensions
 1 run relu.net --zero -t cuda
     target 'cuda' is not an arch of this library; there are: cpu, ref
+1 run relu.net --zero -t cpu,
+    target 'cpu,' ends with a comma; write 'cpu'
+1 run relu.net --zero -t ref,cpu,
+    target 'ref,cpu,' ends with a comma; write 'ref,cpu'
 1 run relu.net --zero -t gpu
     target 'gpu' is not an arch of this library; there are: cpu, ref; did you mean 'cpu'?
 2 run relu.net --zero -t

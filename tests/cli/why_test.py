@@ -175,7 +175,8 @@ def test_the_model_is_written_too_where_asked():
 def test_rules_that_are_not_there():
     pathlib.Path("model.net").write_text(PLANE + "Tanh(input=x | output=y |);\n")
     assert "there is no rule 'conv_rel'; did you mean 'conv_relu'? " in run("--why=conv_rel", "model.net", code=1).stderr
-    assert "there is no rule 'act_cpu', it is a type of operators" in run("--why=act_cpu", "model.net", code=1).stderr
+    assert "there is no rule 'act', it is a type of operators" in run("--why=act", "model.net", code=1).stderr
+    assert "'act_cpu' is what operators are lowered to, not a rule" in run("--why=act_cpu", "model.net", code=1).stderr
     assert "--why and --verify" in run("--why=conv_relu", "--verify", "model.net", code=2).stderr
 
 
