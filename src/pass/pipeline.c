@@ -126,8 +126,12 @@ static ln_status add_archs(ln_compilation *compilation, const char *names, int m
             compilation->archs[compilation->arch_count++] = arch;
         }
         name += len;
-        if (*name == ',')
-            name++;
+        if (*name != ',')
+            continue;
+        name++;
+        if (!*name && must_exist)
+            return LN_FAIL(LN_INVALID, "target '%.200s' ends with a comma; write '%.*s'", names,
+                           (int)(name - 1 - names), names);
     }
     return LN_OK;
 }

@@ -141,7 +141,13 @@ static size_t count_of_type(const ln_context *ctx, const char *optype)
 static ln_status fail_not_found(const finder *f)
 {
     const char *name = f->why->nearest.rule, *nearest = f->near.name;
-    if (ln_op_find(name))
+    const ln_op *op = ln_op_find(name);
+    if (op && strcmp(op->op_arg->arch, "none") != 0)
+        return LN_FAIL(LN_NOT_FOUND,
+                       "'%s' is what operators are lowered to, not a rule; where that is so, "
+                       "`lightnet opt --verbose` lists, and `lightnet inspect` what stays on ref",
+                       name);
+    if (op)
         return LN_FAIL(LN_NOT_FOUND,
                        "there is no rule '%s', it is a type of operators; a rule has the name that "
                        "--verbose lists",
