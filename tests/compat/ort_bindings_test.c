@@ -130,7 +130,7 @@ TEST(csharp_pins_its_arrays_and_reads_what_it_is_given)
     OK(CreateEnv(2, "CSharpOnnxRuntime", &env));
     OK(SetLanguageProjection(env, 2));
     OK(GetAvailableProviders(&providers, &provider_count));
-    CHECK_EQ(provider_count, 1);
+    CHECK(provider_count >= 1);
     OK(ReleaseAvailableProviders(providers, provider_count));
     OK(GetAllocatorWithDefaultOptions(&allocator));
     OK(CreateSessionOptions(&options));

@@ -130,7 +130,8 @@ TEST(failures_have_the_codes_of_their_kind)
     put_message(&other, 11, value_info("x", tensor_type(1, "4")));
     put_message(&other, 12, value_info("y", tensor_type(1, "4")));
     message unknown = model_of(other), whole = sum_model("4", false);
-    FAILS(GetSessionConfigEntry(c.options, "none", NULL, &size), 1);
+    FAILS(GetSessionConfigEntry(c.options, "none", NULL, &size), 2);
+    FAILS(CreateSession(c.env, "/tmp", c.options, &session), 2);
     FAILS(CreateEnv(2, NULL, &session), 2);
     FAILS(CreateSession(c.env, "/no/such.onnx", c.options, &session), 3);
     FAILS(CreateSessionFromArray(c.env, "\x08\xff\xff", 3, c.options, &session), 7);
@@ -634,7 +635,7 @@ TEST(bindings_keep_inputs_and_outputs)
     size_t *lens = NULL, count = 0;
     OK(CreateIoBinding(c.session, &binding));
     FAILS(RunWithBinding(c.session, NULL, binding), 2);
-    FAILS(BindInput(binding, "q", value), 2);
+    FAILS(BindInput(binding, "q", value), 1);
     OK(BindInput(binding, "x", value));
     ReleaseValue(value); // the binding holds it
     OK(BindOutputToDevice(binding, "y", c.memory));
@@ -966,8 +967,8 @@ TEST(sequences_are_made_and_given_to_runs)
     CHECK_EQ(*(int64_t *)length, 2);
     CHECK(floats(results[1])[2] == 5);
     FAILS(CreateValue((const void *const *)items, 0, 2, &length), 1);
-    FAILS(CreateValue((const void *const *)items, 1, 3, &length), 2);
-    FAILS(CreateValue((const void *const *)items, 2, 4, &length), 9);
+    FAILS(CreateValue((const void *const *)items, 1, 3, &length), 1);
+    FAILS(CreateValue((const void *const *)items, 2, 4, &length), 1);
     for (int i = 0; i < 2; i++) {
         ReleaseValue(items[i]);
         ReleaseValue(inputs[i]);
@@ -1039,7 +1040,8 @@ TEST(environments_with_threads_share_them_among_sessions)
     message model = sum_model("4", false);
     OK(CreateThreadingOptions(&threading));
     OK(SetGlobalIntraOpNumThreads(threading, 2));
-    FAILS(SetGlobalIntraOpNumThreads(threading, -1), 2);
+    OK(SetGlobalIntraOpNumThreads(threading, -1)); // the default
+    OK(SetGlobalIntraOpNumThreads(threading, 2));
     OK(SetGlobalSpinControl(threading, 0));
     OK(CreateEnvWithGlobalThreadPools(2, "threads", threading, &env));
     ReleaseThreadingOptions(threading);

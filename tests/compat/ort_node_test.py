@@ -271,6 +271,21 @@ def check_exact(original, library, work):
     return wrong == 0
 
 
+def check_codes(original):
+    """What goes wrong goes wrong with the same code; ort_codes.py says where it does not, and why."""
+    return subprocess.run([sys.executable, str(HERE / "ort_codes.py"), str(original),
+                           str(BUILD / "liblightnet-ort.so.1")]).returncode in (0, 77)
+
+
+def check_load(swapped, models, work):
+    """10,000 runs in one process do not make it grow, and 8 workers run at once."""
+    model = next((m for m in models if m.parent.name == "mnist-8"), models[0])
+    done = subprocess.run(["node", "--expose-gc", str(HERE / "ort_node_load.js"), str(swapped), str(model)],
+                          capture_output=True, text=True, timeout=600, cwd=work)
+    print(done.stdout.strip() or f"load: exit {done.returncode}: {done.stderr[-300:]}")
+    return done.returncode == 0
+
+
 def main():
     models = [Path(m).resolve() for m in sys.argv[2:]] or sorted(SHARED.glob("*/model.onnx"))
     if not models:
@@ -286,8 +301,10 @@ def main():
                 ours[model]["metadata"], theirs[model]["metadata"] = library.metadata(model), original.metadata(model)
         failed = sum(not is_equal(model, ours[model], theirs[model], Path(work)) for model in models)
         is_exact = bool(sys.argv[2:]) or check_exact(original, library, Path(work))
+        has_codes = check_codes(next(modules.glob("onnxruntime-node/bin/**/linux/x64/libonnxruntime.so.1")))
+        bears_load = check_load(swapped, models, work)
     print(f"{len(models) - failed} of {len(models)} models equal")
-    return failed > 0 or not is_exact
+    return failed > 0 or not (is_exact and has_codes and bears_load)
 
 
 if __name__ == "__main__":

@@ -83,7 +83,7 @@ static ort_status *BindInput(ort_binding *binding, const char *name, const ort_v
     NEED(value);
     if (!ort_end_find(&binding->session->inputs, name) &&
         !ort_end_find(&binding->session->initializers, name))
-        return ort_fail(ORT_INVALID_ARGUMENT, "the model has no input '%s'", name);
+        return ort_fail(ORT_FAIL, "the model has no input '%s'", name);
     return bind(&binding->inputs, name, value);
 }
 

@@ -41,18 +41,24 @@ static void release_all(ln_object **items, size_t count)
 
 static ort_status *make_sequence(ln_object *const *items, size_t count, ln_object **out)
 {
+    for (size_t i = 0; i < count; i++)
+        if (!ln_object_tensor(items[i]) && ln_object_get_kind(items[i]) != LN_OBJECT_MAP)
+            return ort_fail(ORT_FAIL, "item %zu of a sequence is neither a tensor nor a map", i);
     tl_dtype dtype = ln_object_tensor(items[0]) ? ln_object_elem_dtype(items[0]) : TL_OBJECT;
     *out = ln_object_new_sequence(dtype, count, items);
-    return *out ? NULL : ort_fail_lightnet(ORT_INVALID_ARGUMENT);
+    return *out ? NULL : ort_fail_lightnet(ORT_FAIL);
 }
 
 static ort_status *make_map(ln_object *const *items, size_t count, ln_object **out)
 {
     if (count != 2)
-        return ort_fail(ORT_INVALID_ARGUMENT, "a map is made of keys and values, not of %zu values",
-                        count);
+        return ort_fail(ORT_FAIL, "a map is made of keys and values, not of %zu values", count);
+    tl_dtype keys = ln_object_elem_dtype(items[0]);
+    if (keys != TL_INT64 && keys != TL_STRING)
+        return ort_fail(ORT_FAIL, "keys of a map are int64 or strings, not %s",
+                        tl_dtype_title(keys));
     *out = ln_object_new_map(items[0], items[1]);
-    return *out ? NULL : ort_fail_lightnet(ORT_INVALID_ARGUMENT);
+    return *out ? NULL : ort_fail_lightnet(ORT_FAIL);
 }
 
 static ort_status *CreateValue(const ort_value *const *in, size_t count, int kind, ort_value **out)
@@ -60,8 +66,7 @@ static ort_status *CreateValue(const ort_value *const *in, size_t count, int kin
     OUT(out, NULL);
     NEED(in);
     if (kind != ORT_SEQUENCE && kind != ORT_MAP)
-        return ort_fail(ORT_NOT_IMPLEMENTED,
-                        "values of kind %d are not made: 2 is a sequence, 3 a map", kind);
+        return ort_fail(ORT_FAIL, "values of kind %d are not made: 2 is a sequence, 3 a map", kind);
     if (count == 0)
         return ort_fail(ORT_FAIL, "a sequence or map needs at least one value");
     ln_object **items = ln_alloc_array(count, sizeof *items), *object = NULL;

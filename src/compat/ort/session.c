@@ -5,6 +5,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "compat/ort/wire.h"
@@ -405,6 +406,9 @@ static ort_status *CreateSession(const ort_env *env, const char *path,
     NEED(path);
     if (access(path, F_OK) != 0)
         return ort_fail(ORT_NO_SUCHFILE, "there is no file '%s'", path);
+    struct stat about;
+    if (stat(path, &about) == 0 && S_ISDIR(about.st_mode))
+        return ort_fail(ORT_INVALID_ARGUMENT, "'%s' is a folder, not a model", path);
     return create(env, &(source){.path = path}, options, out);
 }
 

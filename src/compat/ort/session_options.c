@@ -263,7 +263,7 @@ static ort_status *GetSessionConfigEntry(const ort_session_options *options, con
     NEED(size);
     const ort_pair *pair = ort_pair_find(options->entries, key);
     if (!pair)
-        return ort_fail(ORT_FAIL, "there is no configuration entry '%s'", key);
+        return ort_fail(ORT_INVALID_ARGUMENT, "there is no configuration entry '%s'", key);
     size_t needed = strlen(pair->value) + 1, given = *size;
     *size = needed;
     if (!value)

@@ -8,8 +8,7 @@
 static ort_status *need_strings(const ort_value *value)
 {
     NEED(value);
-    return value->texts ? NULL
-                        : ort_fail(ORT_INVALID_ARGUMENT, "the value is no tensor of strings");
+    return value->texts ? NULL : ort_fail(ORT_FAIL, "the value is no tensor of strings");
 }
 
 static ort_status *need_string(const ort_value *value, size_t index)
@@ -86,7 +85,7 @@ static ort_status *GetStringTensorContent(const ort_value *value, void *bytes, s
     TRY(GetStringTensorDataLength(value, &needed));
     if (byte_count < needed || offset_count < value->count || (needed > 0 && !bytes) ||
         (value->count > 0 && !offsets))
-        return ort_fail(ORT_INVALID_ARGUMENT,
+        return ort_fail(ORT_FAIL,
                         "the buffers have %zu bytes and %zu offsets, the value has %zu bytes and "
                         "%zu elements",
                         byte_count, offset_count, needed, value->count);
@@ -116,8 +115,8 @@ static ort_status *GetStringTensorElement(const ort_value *value, size_t byte_co
     NEED(bytes);
     const ort_text *text = &value->texts[index];
     if (byte_count < text->len)
-        return ort_fail(ORT_INVALID_ARGUMENT, "the buffer has %zu bytes, the string %zu",
-                        byte_count, text->len);
+        return ort_fail(ORT_FAIL, "the buffer has %zu bytes, the string %zu", byte_count,
+                        text->len);
     if (text->len > 0)
         memcpy(bytes, text->bytes, text->len);
     return NULL;
