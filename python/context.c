@@ -220,7 +220,8 @@ ln_status core_context_open(const core_options *options, ln_context_state state,
 }
 
 // Reads the arguments and opens a context. NULL with an exception.
-static ln_context *open_for(PyObject *module, PyObject *args, PyObject *kwargs)
+static ln_context *open_for(PyObject *module, PyObject *args, PyObject *kwargs,
+                            ln_context_state state)
 {
     core_options options;
     if (core_options_parse(args, kwargs, &options) < 0)
@@ -228,7 +229,7 @@ static ln_context *open_for(PyObject *module, PyObject *args, PyObject *kwargs)
     ln_context *ctx;
     ln_status status;
     Py_BEGIN_ALLOW_THREADS;
-    status = core_context_open(&options, LN_CONTEXT_PLANNED, &ctx);
+    status = core_context_open(&options, state, &ctx);
     Py_END_ALLOW_THREADS;
     if (status != LN_OK)
         core_raise(core_state_of(module), status);
@@ -330,7 +331,7 @@ static PyObject *plan_dict(const ln_context *ctx, const ln_plan *plan)
 
 PyObject *core_plan(PyObject *module, PyObject *args, PyObject *kwargs)
 {
-    ln_context *ctx = open_for(module, args, kwargs);
+    ln_context *ctx = open_for(module, args, kwargs, LN_CONTEXT_PLANNED);
     if (!ctx)
         return NULL;
     ln_plan *plan;
@@ -340,6 +341,32 @@ PyObject *core_plan(PyObject *module, PyObject *args, PyObject *kwargs)
     ln_context_plan_free(plan);
     ln_context_free(ctx);
     return dict;
+}
+
+// The path comes before the source, whose place `core_options_parse` knows.
+PyObject *core_convert(PyObject *module, PyObject *args, PyObject *kwargs)
+{
+    PyObject *path = NULL;
+    PyObject *first = PyTuple_GetSlice(args, 0, 1);
+    PyObject *rest = PyTuple_GetSlice(args, 1, PyTuple_Size(args));
+    ln_context *ctx = NULL;
+    if (first && rest && PyArg_ParseTuple(first, "O&", PyUnicode_FSConverter, &path))
+        ctx = open_for(module, rest, kwargs, LN_CONTEXT_READY);
+    ln_status status = LN_OK;
+    if (ctx) {
+        const char *text = PyBytes_AsString(path);
+        Py_BEGIN_ALLOW_THREADS;
+        status = ln_context_print(ctx, text);
+        Py_END_ALLOW_THREADS;
+    }
+    PyObject *result = ctx && status == LN_OK ? Py_NewRef(Py_None) : NULL;
+    if (status != LN_OK)
+        core_raise(core_state_of(module), status);
+    ln_context_free(ctx);
+    Py_XDECREF(path);
+    Py_XDECREF(first);
+    Py_XDECREF(rest);
+    return result;
 }
 
 static PyObject *tensor_tuple(const ln_context *ctx, const char *name)
@@ -365,7 +392,7 @@ static PyObject *tensor_tuple(const ln_context *ctx, const char *name)
 
 PyObject *core_inspect(PyObject *module, PyObject *args, PyObject *kwargs)
 {
-    ln_context *ctx = open_for(module, args, kwargs);
+    ln_context *ctx = open_for(module, args, kwargs, LN_CONTEXT_PLANNED);
     if (!ctx)
         return NULL;
     PyObject *dict = PyDict_New(), *inputs = PyList_New(0), *outputs = PyList_New(0);

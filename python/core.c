@@ -153,6 +153,8 @@ static int clear_module(PyObject *module)
 static PyMethodDef functions[] = {
     {"from_dlpack", core_from_dlpack, METH_O,
      "from_dlpack(object, /)\n--\n\nAn Array in the memory of an object with __dlpack__."},
+    {"convert", WITH_KEYWORDS(core_convert), METH_VARARGS | METH_KEYWORDS,
+     "Writes a model as it was read to a file."},
     {"plan", WITH_KEYWORDS(core_plan), METH_VARARGS | METH_KEYWORDS,
      "The memory plan of a model, as a dict."},
     {"inspect", WITH_KEYWORDS(core_inspect), METH_VARARGS | METH_KEYWORDS,

@@ -114,6 +114,7 @@ ln_status core_context_open(const core_options *options, ln_context_state state,
                             ln_context **out_ctx);
 
 PyObject *core_info_dict(const ln_model_info *info);
+PyObject *core_convert(PyObject *module, PyObject *args, PyObject *kwargs);
 PyObject *core_plan(PyObject *module, PyObject *args, PyObject *kwargs);
 PyObject *core_inspect(PyObject *module, PyObject *args, PyObject *kwargs);
 PyObject *core_preflight(PyObject *module, PyObject *source);

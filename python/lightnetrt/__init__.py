@@ -23,7 +23,7 @@ __version__ = _core.version
 __all__ = ["Array", "Cancel", "CancelledError", "DTypeError", "Error", "ExistsError", "FileError",
            "FileMissingError", "FormatError", "InternalError", "InvalidError", "LimitError", "Metadata",
            "Model", "NoMemoryError", "NotFoundError", "StateError", "TensorInfo", "TimeLimitError",
-           "UnsupportedError", "from_dlpack", "inspect", "load", "plan", "preflight", "verify"]
+           "UnsupportedError", "convert", "from_dlpack", "inspect", "load", "plan", "preflight", "verify"]
 
 
 class FileMissingError(FileError, FileNotFoundError):
@@ -262,6 +262,12 @@ def _load_again(source, options):
 
 
 # ---- Functions that return data ----
+
+def convert(source, outfile, **options):
+    """Writes a model as it was read: ONNX with its weights if `outfile` ends in ".onnx", the model language if it ends in
+    ".net", else JSON. Options as for `load`; symbolic sizes stay symbolic."""
+    _core.convert(os.fspath(outfile), _source(source), **_core_options(options))
+
 
 def plan(source, **options):
     """The memory plan: a dict with `memory` (bytes: peak, static, workspace, load, mapped), `values` (name, offset,

@@ -109,6 +109,72 @@ class Loading(unittest.TestCase):
         with self.assertRaises((ValueError, NotImplementedError)):
             lightnetrt.load(b"\xff" * 100)
 
+    def test_changed_bytes_give_results_or_errors(self):
+        """Bytes of models that are changed, cut, doubled or moved: a result or an Error, never anything else."""
+        import random
+        draw = random.Random(7)
+        models = [gemm()[0], gemm(4)[0], one_node("Identity", TensorProto.STRING), long_model()]
+        for round in range(400):
+            data = bytearray(draw.choice(models))
+            for _ in range(draw.randrange(1, 6)):
+                at = draw.randrange(len(data))
+                how = draw.randrange(5)
+                if how == 0:
+                    data[at] = draw.choice((0, 1, 0x7f, 0x80, 0xff, draw.randrange(256)))
+                elif how == 1:
+                    data[at] ^= 1 << draw.randrange(8)
+                elif how == 2:
+                    del data[at:at + draw.randrange(1, 9)]
+                elif how == 3:
+                    data[at:at] = data[at:at + draw.randrange(1, 40)]
+                else:
+                    data[at:at + 5] = b"\xff\xff\xff\xff\x7f"
+                data = data or bytearray(b"x")
+            try:
+                lightnetrt.preflight(bytes(data))
+                with lightnetrt.load(bytes(data), memory_limit=1 << 28, work_limit=1e8, time_limit=5) as model:
+                    feeds = {i.name: np.ones([d if isinstance(d, int) else 2 for d in i.shape or ()][:4], i.dtype)
+                             for i in model.inputs if i.dtype in ("float32", "int64")}
+                    model.run(feeds, time_limit=2)
+            except lightnetrt.Error:
+                pass
+
+    def test_hostile_arguments_are_exceptions(self):
+        class Lies:
+            def __init__(self, value):
+                self.value = value
+
+            def __dlpack__(self, **unused):
+                if isinstance(self.value, Exception):
+                    raise self.value
+                return self.value
+
+            def __dlpack_device__(self):
+                return (1, 0)
+
+        model = lightnetrt.load(gemm()[0])
+        wide = np.ones((4, 6), "float32")[:, ::2]
+        self.assertEqual(model(wide).tolist(), model(wide.copy()).tolist())
+        self.assertEqual(model(np.ones((4, 3), "float32")[::-1]).shape, (4, 2))
+        for value in (Lies(None), Lies(7), Lies(KeyError("own")), Lies(b"capsule"), b"", bytes(11), object(), np.ones((4, 3), ">f4"),
+                      np.ones((4, 3), object), np.ones((0, 3, 1), "float32"), [[1, 2, 3], [4]], {"x": 1}, None, "text",
+                      memoryview(b"abc")[::2]):
+            with self.assertRaises(Exception) as caught:
+                model(x=value)
+            self.assertNotIsInstance(caught.exception, (SystemError, lightnetrt.InternalError), repr(value))
+        for call in (lambda: lightnetrt.Array("float32", (1 << 40, 1 << 40)), lambda: lightnetrt.Array("float32", (-1,)),
+                     lambda: lightnetrt.Array("no type", (1,)), lambda: lightnetrt.Array("float32", (2,), b"123"),
+                     lambda: lightnetrt.Array("float32", (1,) * 99), lambda: lightnetrt.load("a\0b"),
+                     lambda: lightnetrt.load("\udc80.onnx"), lambda: lightnetrt.load(b""), lambda: lightnetrt.load(7),
+                     lambda: lightnetrt.load(gemm()[0], symbols={"batch": -1}), lambda: lightnetrt.load(gemm()[0], threads=-1),
+                     lambda: lightnetrt.load(gemm()[0], files={"a": 7}), lambda: lightnetrt.load(gemm()[0], threads=1 << 70),
+                     lambda: model.run({"x\0": wide}), lambda: model.run({"x": wide}, ["y\0"]), lambda: model.run(7),
+                     lambda: model.run({7: wide}), lambda: model.run({"x": wide}, time_limit=float("nan"), cancel=7),
+                     lambda: lightnetrt.from_dlpack(Lies(7)), lambda: lightnetrt.plan(b"x" * 9), lambda: lightnetrt.preflight(7)):
+            with self.assertRaises((ValueError, TypeError, OSError, MemoryError, LookupError, NotImplementedError,
+                                    OverflowError, lightnetrt.Error)):
+                call()
+
     def test_unknown_option_is_a_type_error(self):
         with self.assertRaisesRegex(TypeError, "unknown option 'thread'"):
             lightnetrt.load(gemm()[0], thread=1)
@@ -363,6 +429,22 @@ class Data(unittest.TestCase):
         self.assertLess(lightnetrt.verify(gemm(4)[0], {"x": x})["y"][0], 1e-5)
         self.assertEqual(lightnetrt.verify(gemm(4)[0], {"x": x}, {"y": np.zeros((4, 2))})["y"][0], 9)
 
+    def test_convert(self):
+        import tempfile
+        data = gemm()[0]
+        x = np.ones((4, 3), "float32")
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "model.onnx"
+            lightnetrt.convert(data, path)
+            with lightnetrt.load(path) as model:
+                self.assertEqual(model.inputs[0].shape, ("batch", 3))
+                self.assertEqual(model(x).tolist(), lightnetrt.load(data)(x).tolist())
+            lightnetrt.convert(data, Path(folder) / "model.net")
+            self.assertIn("input(", (Path(folder) / "model.net").read_text())
+            for outfile, error in ((Path(folder) / "none/model.onnx", OSError), (7, TypeError)):
+                with self.assertRaises(error):
+                    lightnetrt.convert(data, outfile)
+
     def test_command(self):
         env = {**os.environ, "PYTHONPATH": str(BUILD / "python"), "LIGHTNET_COMMAND": str(BUILD / "lightnet")}
         out = subprocess.run([sys.executable, "-m", "lightnetrt", "help"], env=env, capture_output=True, text=True)
@@ -377,11 +459,54 @@ class Data(unittest.TestCase):
                              capture_output=True, text=True, check=True).stdout
         self.assertIn("This is a 3", out)
 
-    def test_stubs_name_what_there_is(self):
+    def test_stubs_say_what_there_is(self):
+        """Names, bases, members and parameters of the .pyi file are those of the package."""
         import ast
+        import inspect
         tree = ast.parse(Path(lightnetrt.__file__).with_suffix(".pyi").read_text())
-        named = {node.name for node in tree.body if isinstance(node, (ast.ClassDef, ast.FunctionDef))}
-        self.assertEqual(named, set(lightnetrt.__all__))
+        named = {node.name: node for node in tree.body if isinstance(node, (ast.ClassDef, ast.FunctionDef))}
+        self.assertEqual(set(named), set(lightnetrt.__all__))
+
+        def parameters(node):
+            return [arg.arg for arg in node.args.posonlyargs + node.args.args + node.args.kwonlyargs if arg.arg != "self"]
+
+        def check_function(node, there, where):
+            try:
+                found = inspect.signature(there)
+            except ValueError:
+                return  # of C, without a text signature
+            names = [p.name for p in found.parameters.values()
+                     if p.kind not in (p.VAR_KEYWORD, p.VAR_POSITIONAL) and p.name != "self"]
+            takes_any = any(p.kind == p.VAR_KEYWORD for p in found.parameters.values())
+            if takes_any and not node.args.kwarg:  # the options of `load`, which the stub lists
+                self.assertEqual(set(parameters(node)) - set(names), set(lightnetrt._LOAD_OPTIONS), where)
+            else:
+                self.assertEqual(parameters(node), names, where)
+
+        samples = {"Array": lightnetrt.Array("float32", (2,)), "Cancel": lightnetrt.Cancel(),
+                   "Model": lightnetrt.load(gemm()[0])}
+        for name, node in named.items():
+            there = getattr(lightnetrt, name)
+            if isinstance(node, ast.FunctionDef):
+                check_function(node, there, name)
+                continue
+            bases = [ast.unparse(base) for base in node.bases]
+            if "NamedTuple" in bases:
+                self.assertEqual([item.target.id for item in node.body], list(there._fields), name)
+                continue
+            self.assertEqual([base.__name__ for base in there.__bases__], bases or ["object"], name)
+            for item in node.body:
+                if isinstance(item, ast.FunctionDef) and item.name != "__buffer__":  # a slot before 3.12
+                    found = there if item.name == "__init__" else getattr(there, item.name)
+                    check_function(item, found, f"{name}.{item.name}")
+                elif isinstance(item, ast.AnnAssign) and name in samples:
+                    self.assertTrue(hasattr(samples[name], item.target.id), f"{name}.{item.target.id}")
+        listed = {item.target.id if isinstance(item, ast.AnnAssign) else item.name
+                  for item in named["Array"].body if isinstance(item, (ast.AnnAssign, ast.FunctionDef))}
+        self.assertEqual({n for n in dir(lightnetrt.Array) if not n.startswith("_")} - listed, set())
+        listed = {item.name for item in named["Model"].body if isinstance(item, ast.FunctionDef)}
+        self.assertEqual({n for n, v in vars(lightnetrt.Model).items() if inspect.isfunction(v) and n[0] != "_"} - listed,
+                         set())
 
 
 if __name__ == "__main__":

@@ -5,15 +5,16 @@
 """
 import os
 import re
+import sys
 import warnings
 from enum import IntEnum
-from types import SimpleNamespace
+from types import ModuleType
 
 import numpy
 
 import lightnetrt
 
-__version__ = lightnetrt.__version__
+__version__ = "1.30.0"  # of the release whose names and answers these are, as programs ask for it
 _CPU = "CPUExecutionProvider"
 
 # ---- Errors: the classes, codes and wording that programs look for ----
@@ -37,9 +38,20 @@ RuntimeException = _error("RuntimeException", 6, "RUNTIME_EXCEPTION")
 InvalidProtobuf = _error("InvalidProtobuf", 7, "INVALID_PROTOBUF", ValueError)
 NotImplemented = _error("NotImplemented", 9, "NOT_IMPLEMENTED", NotImplementedError)
 InvalidGraph = _error("InvalidGraph", 10, "INVALID_GRAPH", ValueError)
-capi = SimpleNamespace(onnxruntime_pybind11_state=SimpleNamespace(
-    Fail=Fail, InvalidArgument=InvalidArgument, NoSuchFile=NoSuchFile, RuntimeException=RuntimeException,
-    InvalidProtobuf=InvalidProtobuf, NotImplemented=NotImplemented, InvalidGraph=InvalidGraph))
+
+
+def _module(name, **names):
+    """A module that `from ... import` finds, under this one."""
+    module = sys.modules[f"{__name__}.{name}"] = ModuleType(f"{__name__}.{name}")
+    vars(module).update(names)
+    return module
+
+
+capi = _module("capi")
+capi.onnxruntime_pybind11_state = _module(
+    "capi.onnxruntime_pybind11_state", Fail=Fail, InvalidArgument=InvalidArgument, NoSuchFile=NoSuchFile,
+    RuntimeException=RuntimeException, InvalidProtobuf=InvalidProtobuf, NotImplemented=NotImplemented,
+    InvalidGraph=InvalidGraph)
 
 _CLASSES = {"LN_INVALID": InvalidArgument, "LN_SYNTAX": InvalidProtobuf, "LN_UNSUPPORTED": NotImplemented,
             "LN_NOT_FOUND": InvalidArgument, "LN_LIMIT": RuntimeException, "LN_NO_MEMORY": RuntimeException}
@@ -302,6 +314,26 @@ def set_default_logger_severity(level):
     pass
 
 
+def set_default_logger_verbosity(level):
+    pass
+
+
+def set_seed(seed):
+    """Of operators that draw numbers without one: they have the same in each run."""
+
+
+def preload_dlls(cuda=True, cudnn=True, msvc=True, directory=None):
+    """There is nothing to load."""
+
+
+def get_version_string():
+    return __version__
+
+
+def get_build_info():
+    return f"ORT Build Info: LightNet {lightnetrt.__version__}"
+
+
 def disable_telemetry_events():
     """There is no telemetry."""
 
@@ -323,8 +355,20 @@ def _declared_types(source):
     except lightnetrt.Error:
         return {}
     short = {"FLOAT": "float", "DOUBLE": "double"}
-    return {name: re.sub(r"([A-Z0-9_]+)\[[^\]]*\]", lambda m: f"tensor({short.get(m[1], m[1].lower())})", text)
-            for name, text in report["inputs"] + report["outputs"]}
+    texts = dict(report["inputs"] + report["outputs"])
+    for name, text in texts.items():
+        text = re.sub(r"map\(([A-Z0-9]+), ", lambda m: f"map({m[1].lower()},", text)
+        texts[name] = re.sub(r"([A-Z0-9_]+)\[[^\]]*\]", lambda m: f"tensor({short.get(m[1], m[1].lower())})", text)
+    return texts
+
+
+def _write(source, path, options):
+    """The model as it was read, as ONNX whatever the name: what rewriting makes has operators of LightNet alone."""
+    path = os.fspath(path)
+    named = path if path.endswith(".onnx") else path + ".onnx"
+    lightnetrt.convert(source, named, **options)
+    if named != path:
+        os.replace(named, path)
 
 
 class InferenceSession:
@@ -338,7 +382,11 @@ class InferenceSession:
         if self._options._files:
             self._load_options["files"] = self._options._files
         self._overriding = {}
+        if self._options.enable_profiling:
+            raise NotImplemented("profiles are not written; `lightnet bench --profile` shows the time of each operator")
         try:
+            if self._options.optimized_model_filepath:
+                _write(path_or_bytes, self._options.optimized_model_filepath, self._load_options)
             self._model = lightnetrt.load(path_or_bytes, **self._load_options)
         except lightnetrt.Error as reason:
             raise _translate(reason) from None
