@@ -2,7 +2,10 @@
 // What the parts of the extension module share: its state, exceptions, arrays and conversions.
 //
 // Only the limited API of Python 3.11 and LightNet's public headers are used, so that one file
-// serves every later Python. Types are heap types in a module with state; nothing is global.
+// serves every later Python. Types are heap types in a module with state, made by multi-phase
+// initialization; nothing is global. What the stable ABI of free-threaded Python (abi3t) asks for
+// besides comes with headers newer than 3.11: objects begin with a PyObject, whose size it hides,
+// and the module has a PyModuleDef.
 
 #ifndef LIGHTNETRT_CORE_H
 #define LIGHTNETRT_CORE_H
