@@ -18,6 +18,12 @@
  * where their constants would exceed the memory limit, and those that sessions have run last. A
  * session has a workspace for the largest shapes that it has run with.
  *
+ * If the dimensions were bound before compiling (`ln_context_set_shape`, `_set_symbol`, or to a
+ * range), the program has the instance for these shapes from the beginning, and a session begins
+ * with them, as one of a model without dynamic dimensions. Where such an input is set or bound with
+ * other shapes (in the range, if there is one), the session's next run finds or makes their
+ * instance as above, and `ln_session_set_data` takes bytes for the shape that the input has last.
+ *
  * The context that a program is made of goes on as before: it may run, change and be freed. Where a
  * model has shapes that follow from values, graphs (If, Loop, Scan), operators that write files,
  * operators in the documented form of `lightnet/op.h` or on devices other than main memory, a
@@ -79,8 +85,9 @@ LN_API const char *ln_program_tensor_symbol(const ln_program *program, const cha
  * number of threads may read it. */
 LN_API const ln_model_info *ln_program_info(const ln_program *program);
 
-/* 1 if there is one instance, because all shapes are known: then runs take no memory. 0 if there is
- * one for each set of shapes, or none (see above). */
+/* 1 if there is an instance from the beginning, because all shapes are known: then runs take no
+ * memory, as long as inputs of a model that was bound are not given others. 0 if there is none
+ * before the first run, or none ever (see above). */
 LN_API int ln_program_is_fixed(const ln_program *program);
 
 /* ---- Sessions ---- */

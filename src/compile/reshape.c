@@ -181,11 +181,64 @@ static ln_status allocate(struct ln_plans *base, const ln_context *ctx, ln_memor
     return LN_OK;
 }
 
+// ---- Plans for shapes ----
+
+static bool is_as_loaded(const shape_plans *p, const ln_context *ctx)
+{
+    const shape_plan *row = &p->plans[p->current];
+    return row->constants_version == ctx->constants_version &&
+           row->params_version == ctx->params_version;
+}
+
+static bool has_open_inputs(const ln_context *ctx)
+{
+    bool is_any = false;
+    for (size_t i = 0; !is_any && ln_context_input(ctx, i); i++)
+        is_any = ln_context_input_is_open(ctx, i);
+    return is_any;
+}
+
+// Whether a plan is within what was said of its range.
+static ln_status check_in_range(const shape_plans *p, const ln_context *plan)
+{
+    const ln_range *range = ln_plan_source_range(p->source);
+    for (int m = 0; range && m < LN_MEM_TYPE_SIZE; m++) {
+        size_t need = plan->mem_sizes[m] - plan->static_sizes[m];
+        if (need > ln_range_workspace(range)[m])
+            return LN_FAIL(LN_LIMIT,
+                           "these shapes need %zu bytes of workspace, the plan for the range has "
+                           "%zu; compile the model for a smaller range",
+                           need, ln_range_workspace(range)[m]);
+    }
+    return LN_OK;
+}
+
+// As ln_plan_source_make; LN_INVALID if the shapes are not in range.
+static ln_status make_in_range(const shape_plans *p, const ln_context *ctx,
+                               const ln_context *caller, ln_constants *constants, size_t count,
+                               const ln_input_shape *shapes, ln_context **out_plan)
+{
+    const ln_range *range = ln_plan_source_range(p->source);
+    *out_plan = NULL;
+    if (range)
+        LN_TRY(ln_range_check(range, ln_plan_source_model(p->source), count, shapes));
+    LN_TRY(ln_plan_source_make(p->source, ctx, caller, constants, count, shapes, out_plan));
+    ln_status status = check_in_range(p, *out_plan);
+    if (status == LN_OK)
+        return LN_OK;
+    ln_context_free(*out_plan);
+    *out_plan = NULL;
+    return status;
+}
+
 // ---- Instances of a program ----
 
 static bool has_instances(const ln_context *ctx)
 {
-    return ln_follows_always(ctx) && !ln_plan_source_range(((shape_plans *)ctx->plans)->source);
+    const shape_plans *p = (const shape_plans *)ctx->plans;
+    if (has_open_inputs(ctx))
+        return ln_follows_always(ctx) && !ln_plan_source_range(p->source);
+    return !ctx->graphs && ctx->plan_reuse != LN_PLAN_REUSE_NOTHING && is_as_loaded(p, ctx);
 }
 
 static ln_status plan_instance(struct ln_plans *base, const ln_context *ctx,
@@ -193,8 +246,7 @@ static ln_status plan_instance(struct ln_plans *base, const ln_context *ctx,
                                ln_context **out_instance)
 {
     const shape_plans *p = (const shape_plans *)base;
-    return ln_plan_source_make(p->source, ctx, caller, p->of_instances.constants, count, shapes,
-                               out_instance);
+    return make_in_range(p, ctx, caller, p->of_instances.constants, count, shapes, out_instance);
 }
 
 static ln_status load_instance(struct ln_plans *base, const ln_context *ctx, ln_context *instance)
@@ -351,21 +403,6 @@ static shape_plan *take_row(shape_plans *p)
     return &p->plans[oldest];
 }
 
-// Whether a plan is within what was said of its range.
-static ln_status check_in_range(const shape_plans *p, const ln_context *plan)
-{
-    const ln_range *range = ln_plan_source_range(p->source);
-    for (int m = 0; range && m < LN_MEM_TYPE_SIZE; m++) {
-        size_t need = plan->mem_sizes[m] - plan->static_sizes[m];
-        if (need > ln_range_workspace(range)[m])
-            return LN_FAIL(LN_LIMIT,
-                           "these shapes need %zu bytes of workspace, the plan for the range has "
-                           "%zu; compile the model for a smaller range",
-                           need, ln_range_workspace(range)[m]);
-    }
-    return LN_OK;
-}
-
 static ln_status find_plan(ln_context *ctx, shape_plans *p, char *key, size_t count,
                            const ln_input_shape *shapes, shape_plan **out_row)
 {
@@ -377,12 +414,7 @@ static ln_status find_plan(ln_context *ctx, shape_plans *p, char *key, size_t co
         return LN_OK;
     }
     ln_context *plan;
-    ln_status status = ln_plan_source_make(p->source, ctx, ctx, p->constants, count, shapes, &plan);
-    if (status == LN_OK) {
-        status = check_in_range(p, plan);
-        if (status != LN_OK)
-            ln_context_free(plan);
-    }
+    ln_status status = make_in_range(p, ctx, ctx, p->constants, count, shapes, &plan);
     if (status != LN_OK) {
         ln_free(key);
         return status;
@@ -390,21 +422,6 @@ static ln_status find_plan(ln_context *ctx, shape_plans *p, char *key, size_t co
     *out_row = take_row(p);
     **out_row = (shape_plan){.key = key, .ctx = plan};
     return LN_OK;
-}
-
-static bool is_as_loaded(const shape_plans *p, const ln_context *ctx)
-{
-    const shape_plan *row = &p->plans[p->current];
-    return row->constants_version == ctx->constants_version &&
-           row->params_version == ctx->params_version;
-}
-
-static bool has_open_inputs(const ln_context *ctx)
-{
-    bool is_any = false;
-    for (size_t i = 0; !is_any && ln_context_input(ctx, i); i++)
-        is_any = ln_context_input_is_open(ctx, i);
-    return is_any;
 }
 
 // The first plan with shapes that is loaded, be it in use or not; NULL: there is none. Without
@@ -556,13 +573,9 @@ static ln_status reshape(ln_context *ctx, size_t count, const ln_input_shape *sh
         return is_same ? LN_OK : LN_NO_MEMORY;
     }
     shape_plans *p = (shape_plans *)ctx->plans;
-    const ln_range *range = p ? ln_plan_source_range(p->source) : NULL;
-    ln_status status =
-        range ? ln_range_check(range, ln_plan_source_model(p->source), count, shapes) : LN_OK;
-    if (p && status == LN_OK)
+    if (p)
         return change_to(ctx, p, key, count, shapes);
     ln_free(key);
-    LN_TRY(status);
     return LN_FAIL(LN_STATE, "the inputs of this model have fixed shapes, or it was compiled "
                              "elsewhere: its shapes cannot change");
 }

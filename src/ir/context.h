@@ -39,6 +39,12 @@ void ln_context_drop_known_outputs(ln_context *ctx);
 ln_status ln_context_check_value(const ln_context *ctx, const char *tname, const ln_object *object);
 ln_status ln_context_check_tensor(const ln_context *ctx, const char *tname, const tl_tensor *given);
 
+// Whether the dynamic dimensions of the input `tname` are bound; and the same check of a tensor for
+// it that may have others. NULL is no tensor.
+bool ln_context_is_bound(const ln_context *ctx, const char *tname);
+ln_status ln_context_check_unbound(const ln_context *ctx, const char *tname,
+                                   const tl_tensor *given);
+
 // What `load` prepares for `run`; `compile/` has more after these.
 struct ln_runner {
     void (*destroy)(struct ln_runner *runner);
@@ -61,8 +67,9 @@ struct ln_plans {
                           ln_memory **out_workspace);
     // Gives back what the plans that are not in use hold, and what they share with `ctx`.
     void (*unload)(struct ln_plans *plans, ln_context *ctx);
-    // Whether a run of `ctx`, LOADED, takes the plan for the shapes of its inputs, whatever they
-    // hold: then a program of it has an instance for each shape.
+    // Whether a program of `ctx`, LOADED, has an instance for each set of shapes: runs of `ctx`
+    // take the plan for the shapes of its inputs, whatever they hold, or `ctx` is bound to shapes
+    // that may change.
     bool (*has_instances)(const ln_context *ctx);
     // *out_instance, the caller's, is PLANNED for `shapes`, those of the dynamic inputs of `ctx`,
     // with the limits and time of `caller`; then LOADED, with the constants that are shared. Any
@@ -71,8 +78,8 @@ struct ln_plans {
                                const ln_context *caller, size_t count, const ln_input_shape *shapes,
                                ln_context **out_instance);
     ln_status (*load_instance)(struct ln_plans *plans, const ln_context *ctx, ln_context *instance);
-    // Instances that are made afterwards have constants of `first`, which is one, where it has
-    // them. Once, while none is made.
+    // Instances that are made afterwards have constants of `first`, which is one or is bound, where
+    // it has them. Once, while none is made.
     ln_status (*share_constants)(struct ln_plans *plans, const ln_context *first);
 };
 

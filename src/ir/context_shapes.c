@@ -79,17 +79,27 @@ static const char *symbol_at(const ln_op *op, int d)
                : NULL;
 }
 
-// The dimensions of an input or output as far as the operator states them; the rank, or -1 if that
-// is not known.
-static int dims_so_far(const ln_op *op, int dims[TL_MAXDIM])
+static int copy_dims(const ln_param_entry *stated, int dims[TL_MAXDIM])
 {
-    const ln_param_entry *bound = ln_param_list_find(op->op_arg->params, "bound");
-    const ln_param_entry *stated = bound ? bound : ln_param_list_find(op->op_arg->params, "dims");
-    if (!stated || (!bound && has_any_shape(op)) || stated->array_len > TL_MAXDIM)
+    if (!stated || stated->array_len > TL_MAXDIM)
         return -1;
     for (int d = 0; d < stated->array_len; d++)
         dims[d] = stated->value_array_int[d];
     return stated->array_len;
+}
+
+// The dimensions that the operator states, whatever they are bound to; the rank, or -1 if that is
+// not known.
+static int dims_unbound(const ln_op *op, int dims[TL_MAXDIM])
+{
+    return has_any_shape(op) ? -1 : copy_dims(ln_param_list_find(op->op_arg->params, "dims"), dims);
+}
+
+// The dimensions of an input or output as far as they are known; the rank, or -1 if that is not.
+static int dims_so_far(const ln_op *op, int dims[TL_MAXDIM])
+{
+    const ln_param_entry *bound = ln_param_list_find(op->op_arg->params, "bound");
+    return bound ? copy_dims(bound, dims) : dims_unbound(op, dims);
 }
 
 static void remove_param(const ln_op *op, const char *name)
@@ -234,13 +244,9 @@ static ln_status fail_value(const char *tname, tl_dtype dtype, int ndim, const i
                    tl_dtype_title(dtype), wanted, tl_dtype_title(given->dtype), got);
 }
 
-ln_status ln_context_check_tensor(const ln_context *ctx, const char *tname, const tl_tensor *given)
+static ln_status check_given(const char *tname, tl_dtype dtype, int ndim, const int *dims,
+                             const tl_tensor *given)
 {
-    tl_dtype dtype;
-    int dims[TL_MAXDIM];
-    int ndim = ln_context_stated_type(ctx, tname, &dtype, dims);
-    if (dtype == TL_DTYPE_INVALID || dtype == TL_OBJECT)
-        return LN_OK; // the operators that read it decide
     if (!given)
         return LN_FAIL(LN_INVALID, "input '%s' is a tensor, not a sequence, optional or map",
                        tname);
@@ -248,6 +254,30 @@ ln_status ln_context_check_tensor(const ln_context *ctx, const char *tname, cons
     for (int d = 0; d < ndim && fits; d++)
         fits = dims[d] < 0 || dims[d] == given->dims[d];
     return fits ? LN_OK : fail_value(tname, dtype, ndim, dims, given);
+}
+
+ln_status ln_context_check_tensor(const ln_context *ctx, const char *tname, const tl_tensor *given)
+{
+    tl_dtype dtype;
+    int dims[TL_MAXDIM];
+    int ndim = ln_context_stated_type(ctx, tname, &dtype, dims);
+    if (dtype == TL_DTYPE_INVALID || dtype == TL_OBJECT)
+        return LN_OK; // the operators that read it decide
+    return check_given(tname, dtype, ndim, dims, given);
+}
+
+bool ln_context_is_bound(const ln_context *ctx, const char *tname)
+{
+    const ln_op *op = find_input_op(ctx, tname);
+    return op && ln_param_list_find(op->op_arg->params, "bound");
+}
+
+ln_status ln_context_check_unbound(const ln_context *ctx, const char *tname, const tl_tensor *given)
+{
+    int dims[TL_MAXDIM];
+    tl_dtype dtype = ln_context_tensor_dtype(ctx, tname);
+    int ndim = dims_unbound(find_input_op(ctx, tname), dims);
+    return check_given(tname, dtype, ndim, dims, given);
 }
 
 ln_status ln_context_check_value(const ln_context *ctx, const char *tname, const ln_object *object)

@@ -48,6 +48,8 @@ typedef struct row {
 
 struct ln_instances {
     ln_context *home;
+    bool has_first;            // `home` is one: its constants are shared
+    bool is_shared;            // of the maker that is the first: they are, by now
     pthread_mutex_t home_lock; // of its memory, and of the next
     ln_context *origin;        // of clones, loaded anew; NULL: `home` is, or none was made
     pthread_mutex_t lock;      // of all below, but for what a row has once it is READY
@@ -92,21 +94,6 @@ static bool make_locks(ln_instances *all)
     }
     pthread_mutex_destroy(&all->lock);
     return false;
-}
-
-ln_status ln_instances_create(ln_context *home, ln_instances **out_instances)
-{
-    *out_instances = NULL;
-    ln_instances *all = ln_alloc(sizeof *all);
-    if (!all)
-        return LN_NO_MEMORY;
-    all->home = home;
-    if (!make_locks(all)) {
-        ln_free(all);
-        return LN_FAIL(LN_NO_MEMORY, "out of memory for a lock");
-    }
-    *out_instances = all;
-    return LN_OK;
 }
 
 void ln_instances_destroy(ln_instances *all)
@@ -183,6 +170,42 @@ static void unlist(ln_instances *all, row *r)
     r->is_listed = false;
     all->count--;
     all->byte_count -= r->byte_count;
+}
+
+// Never dropped.
+static ln_status list_first(ln_instances *all, const ln_instance *first, size_t count,
+                            const ln_input_shape *shapes)
+{
+    row *r = row_create(count, shapes);
+    if (!r)
+        return LN_NO_MEMORY;
+    r->held.instance = first;
+    r->state = READY;
+    r->holder_count = 1;
+    all->has_first = true;
+    all->byte_count = ln_memory_size(all->home->static_memory, LN_MEM_CPU);
+    list(all, r);
+    return LN_OK;
+}
+
+ln_status ln_instances_create(ln_context *home, const ln_instance *first, size_t count,
+                              const ln_input_shape *shapes, ln_instances **out_instances)
+{
+    *out_instances = NULL;
+    ln_instances *all = ln_alloc(sizeof *all);
+    if (!all)
+        return LN_NO_MEMORY;
+    all->home = home;
+    if (!make_locks(all)) {
+        ln_free(all);
+        return LN_FAIL(LN_NO_MEMORY, "out of memory for a lock");
+    }
+    ln_status status = first ? list_first(all, first, count, shapes) : LN_OK;
+    if (status == LN_OK)
+        *out_instances = all;
+    else
+        ln_instances_destroy(all);
+    return status;
 }
 
 // The row unused for longest; NULL: sessions hold them all.
@@ -279,18 +302,22 @@ static ln_status make(ln_instances *all, const ln_context *caller, size_t count,
                       const ln_input_shape *shapes, bool is_first, made *m)
 {
     struct ln_plans *plans = all->home->plans;
+    if (is_first && all->has_first && !all->is_shared) {
+        LN_TRY(plans->share_constants(plans, all->home));
+        all->is_shared = true;
+    }
     LN_TRY(plans->plan_instance(plans, all->home, caller, count, shapes, &m->ctx));
     m->is_misfit = !ln_frame_fits(m->ctx);
     if (m->is_misfit)
         return LN_OK;
-    if (is_first)
+    if (is_first && !all->has_first)
         unload_home(all);
     LN_TRY(plans->load_instance(plans, all->home, m->ctx));
     m->is_misfit = !ln_frame_fits(m->ctx);
     if (m->is_misfit)
         return LN_OK;
     LN_TRY(ln_instance_create(m->ctx, &m->instance));
-    return is_first ? plans->share_constants(plans, m->ctx) : LN_OK;
+    return is_first && !all->has_first ? plans->share_constants(plans, m->ctx) : LN_OK;
 }
 
 static ln_status make_or_nothing(ln_instances *all, const ln_context *caller, size_t count,
@@ -321,7 +348,7 @@ static void note_failure(row *r, ln_status status)
 static void note_made(ln_instances *all, row *r, const made *m, bool is_first)
 {
     size_t byte_count = m->ctx ? ln_memory_size(m->ctx->static_memory, LN_MEM_CPU) : 0;
-    r->byte_count = is_first ? 0 : byte_count; // the program holds the first one's
+    r->byte_count = is_first && !all->has_first ? 0 : byte_count; // the program holds those
     all->byte_count += byte_count;
     r->ctx = m->ctx;
     r->held.instance = r->instance = m->instance;
@@ -342,7 +369,7 @@ static ln_status make_row(ln_instances *all, const ln_context *caller, row *r, s
     ln_status status = make_or_nothing(all, caller, count, shapes, is_first, &m);
     pthread_mutex_lock(&all->lock);
     if (is_first)
-        all->sharing = m.instance ? HAS_FIRST : NO_FIRST;
+        all->sharing = m.instance || all->is_shared ? HAS_FIRST : NO_FIRST;
     note_made(all, r, &m, is_first);
     if (status != LN_OK)
         note_failure(r, status);
@@ -453,13 +480,34 @@ static ln_status need_origin(ln_instances *all)
     return status;
 }
 
-ln_status ln_instances_clone(ln_instances *all, ln_context **out_clone)
+static ln_status clone_home(ln_instances *all, ln_context **out_clone)
 {
-    *out_clone = NULL;
     pthread_mutex_lock(&all->home_lock);
     ln_status status = need_origin(all);
     if (status == LN_OK)
         status = ln_context_clone(all->origin ? all->origin : all->home, out_clone);
     pthread_mutex_unlock(&all->home_lock);
+    return status;
+}
+
+bool ln_instances_have_first(const ln_instances *all)
+{
+    return all->has_first;
+}
+
+ln_status ln_instances_clone(ln_instances *all, const ln_context *caller, size_t count,
+                             const ln_input_shape *shapes, ln_context **out_clone)
+{
+    *out_clone = NULL;
+    if (!all->has_first)
+        return clone_home(all, out_clone);
+    struct ln_plans *plans = all->home->plans;
+    ln_context *own;
+    LN_TRY(plans->plan_instance(plans, all->home, caller, count, shapes, &own));
+    ln_status status = plans->load_instance(plans, all->home, own);
+    if (status == LN_OK)
+        *out_clone = own;
+    else
+        ln_context_free(own);
     return status;
 }

@@ -17,8 +17,10 @@ typedef struct ln_held_instance {
     const ln_instance *instance;
 } ln_held_instance;
 
-// Of `home`, LOADED, which is borrowed, and unloaded once an instance has its constants.
-ln_status ln_instances_create(ln_context *home, ln_instances **out_instances);
+// Of `home`, LOADED, which is borrowed. `first`, borrowed too, is its instance, for `shapes`: then
+// the others share its constants. NULL: it has none, and is unloaded once another has constants.
+ln_status ln_instances_create(ln_context *home, const ln_instance *first, size_t count,
+                              const ln_input_shape *shapes, ln_instances **out_instances);
 void ln_instances_destroy(ln_instances *instances); // when nothing is held; NULL is fine
 
 // Holds the instance for `shapes`, those of all dynamic inputs, always in the same order; *out_held
@@ -30,8 +32,12 @@ ln_status ln_instances_hold(ln_instances *instances, const ln_context *caller, s
                             const ln_input_shape *shapes, const ln_held_instance **out_held);
 void ln_instances_let_go(ln_instances *instances, const ln_held_instance *held); // NULL is fine
 
-// A clone of `home`, LOADED, for shapes that have no instance. The caller frees it.
-ln_status ln_instances_clone(ln_instances *instances, ln_context **out_clone);
+// A context, LOADED, that runs `shapes`, which have no instance, and, where there is no first one,
+// any: a clone of `home`. Otherwise it has a plan of its own, or fails as that does, with limits
+// and time of `caller`. The caller frees it.
+ln_status ln_instances_clone(ln_instances *instances, const ln_context *caller, size_t count,
+                             const ln_input_shape *shapes, ln_context **out_clone);
+bool ln_instances_have_first(const ln_instances *instances);
 
 // Whether `held` is for these shapes.
 bool ln_instance_is_for(const ln_held_instance *held, size_t count, const ln_input_shape *shapes);

@@ -73,7 +73,14 @@ static ln_status note_end(const ln_context *ctx, ln_program_end *end, const ln_t
     return end->name ? LN_OK : LN_NO_MEMORY;
 }
 
-static ln_status note_ends(ln_program *program, bool has_first)
+// Outputs follow from inputs.
+static bool takes_shapes(const ln_program *program, const ln_program_end *end, bool has_instances)
+{
+    return end->is_dynamic ||
+           (has_instances && (!end->is_input || ln_context_is_bound(program->ctx, end->name)));
+}
+
+static ln_status note_ends(ln_program *program, bool has_first, bool has_instances)
 {
     const ln_context *ctx = program->ctx;
     size_t input_count = ln_context_input_count(ctx), output_count = ln_context_output_count(ctx);
@@ -92,7 +99,36 @@ static ln_status note_ends(ln_program *program, bool has_first)
     }
     for (size_t i = 0; i < output_count; i++, end++)
         LN_TRY(note_end(ctx, end, ln_context_output(ctx, i)));
+    for (size_t i = 0; i < input_count + output_count; i++)
+        program->ends[i].takes_shapes = takes_shapes(program, &program->ends[i], has_instances);
     return LN_OK;
+}
+
+// Of a program with an instance, where that is for shapes that others may follow.
+static ln_status make_instances(ln_program *program)
+{
+    ln_input_shape *shapes = ln_alloc_array(program->input_count + 1, sizeof *shapes);
+    if (!shapes)
+        return LN_NO_MEMORY;
+    size_t count = 0;
+    for (size_t i = 0; i < program->input_count; i++) {
+        const ln_program_end *end = &program->ends[i];
+        if (end->takes_shapes)
+            shapes[count++] = (ln_input_shape){
+                .tname = end->name, .ndim = end->tensor.ndim, .dims = end->tensor.dims};
+    }
+    ln_status status =
+        ln_instances_create(program->ctx, program->instance, count, shapes, &program->instances);
+    ln_free(shapes);
+    return status;
+}
+
+static bool has_open_inputs(const ln_context *ctx)
+{
+    bool is_any = false;
+    for (size_t i = 0; !is_any && ln_context_input(ctx, i); i++)
+        is_any = ln_context_input_is_open(ctx, i) != 0;
+    return is_any;
 }
 
 static ln_status fill(ln_program *program, const ln_context *ctx)
@@ -100,11 +136,12 @@ static ln_status fill(ln_program *program, const ln_context *ctx)
     LN_TRY(ln_context_clone(ctx, &program->ctx));
     const struct ln_plans *plans = program->ctx->plans;
     bool has_frame = ln_frame_fits(program->ctx);
-    bool has_instances = !has_frame && plans && plans->has_instances(program->ctx);
-    LN_TRY(note_ends(program, has_frame || has_instances));
-    if (has_instances)
-        return ln_instances_create(program->ctx, &program->instances);
-    return has_frame ? ln_instance_create(program->ctx, &program->instance) : LN_OK;
+    bool has_instances =
+        plans && plans->has_instances(program->ctx) && (has_frame || has_open_inputs(program->ctx));
+    LN_TRY(note_ends(program, has_frame || has_instances, has_instances));
+    if (has_frame)
+        LN_TRY(ln_instance_create(program->ctx, &program->instance));
+    return has_instances ? make_instances(program) : LN_OK;
 }
 
 ln_status ln_program_create(const ln_context *ctx, ln_program **out_program)

@@ -17,8 +17,9 @@ typedef struct ln_program_end {
     char *name;          // the program's own
     tl_tensor tensor;    // without data
     int dims[TL_MAXDIM]; // of a dynamic tensor
-    bool is_dynamic;
-    void *first; // of an input that frames have: what it holds at first; NULL: zeros
+    bool is_dynamic;     // it has no shape as long as it has no value
+    bool takes_shapes;   // it may have others: it is dynamic, or was bound to its shape
+    void *first;         // of an input that frames have: what it holds at first; NULL: zeros
     bool is_input;
 } ln_program_end;
 
@@ -27,7 +28,7 @@ struct ln_program {
     ln_context *ctx; // LOADED, where `instances` has not unloaded it; not run, nor asked what it
                      // would note
     ln_instance *instance;   // of `ctx`, which has no workspace then; NULL: see the next
-    ln_instances *instances; // one for each shape; NULL as well: sessions are clones of `ctx`
+    ln_instances *instances; // one for each shape, that one too. Both NULL: sessions are clones
     ln_program_end *ends;    // inputs, then outputs
     size_t input_count, output_count;
 };

@@ -248,8 +248,10 @@ static void bind(ln_session *session, const ln_program_end *end, const ln_sessio
     unbind(session, end);
     ln_session_binding *bound = &session->bindings[number];
     *bound = *binding;
-    bound->is_in_place = session->program->instance && session->instance->ends[number].can_move &&
-                         bound->byte_count > 0 && (uintptr_t)bound->data % LN_MEM_ALIGN == 0;
+    size_t size = tl_tensor_size(&end->tensor);
+    bound->is_in_place = session->program->instance && !session->values &&
+                         session->instance->ends[number].can_move && size > 0 &&
+                         bound->byte_count >= size && (uintptr_t)bound->data % LN_MEM_ALIGN == 0;
     if (bound->is_in_place)
         ln_session_move(session, number, bound->data);
 }
@@ -268,6 +270,24 @@ static bool has_no_bytes(tl_dtype dtype)
     return dtype == TL_STRING || dtype == TL_OBJECT;
 }
 
+// Of an input that may have other shapes.
+static ln_status check_shape(const ln_session *session, const ln_program_end *end,
+                             const tl_tensor *given)
+{
+    return (end->is_dynamic ? ln_context_check_tensor
+                            : ln_context_check_unbound)(session->program->ctx, end->name, given);
+}
+
+// Values are apart from the frame from the first that does not fit in it.
+static ln_status leave_frame(ln_session *session, const ln_program_end *end, const tl_tensor *given)
+{
+    const tl_tensor *now = &end->tensor;
+    if (session->values || !end->takes_shapes ||
+        ln_shape_fit(given->ndim, given->dims, now->ndim, now->dims, NULL))
+        return LN_OK;
+    return ln_session_begin_values(session);
+}
+
 static ln_status check_bound_input(const ln_session *session, const ln_program_end *end,
                                    const tl_tensor *given)
 {
@@ -279,8 +299,8 @@ static ln_status check_bound_input(const ln_session *session, const ln_program_e
         (len > 0 && !given->data))
         return LN_FAIL(LN_INVALID, "input '%s': the tensor has an invalid shape, or no data",
                        end->name);
-    if (end->is_dynamic)
-        return ln_context_check_tensor(session->program->ctx, end->name, given);
+    if (end->takes_shapes)
+        return check_shape(session, end, given);
     if (given->dtype != wanted->dtype ||
         !ln_shape_fit(given->ndim, given->dims, wanted->ndim, wanted->dims, NULL))
         return fail_shape(end, given);
@@ -381,6 +401,7 @@ ln_status ln_session_bind_input(ln_session *session, const char *tname, const tl
         return end_input_binding(session, end);
     LN_TRY(check_bound_input(session, end, tensor));
     LN_TRY(need_bindings(session));
+    LN_TRY(leave_frame(session, end, tensor));
     ln_session_binding binding = {.data = tensor->data,
                                   .byte_count = tl_tensor_size(tensor),
                                   .dtype = tensor->dtype,
@@ -407,7 +428,7 @@ ln_status ln_session_bind_output(ln_session *session, const char *tname, void *d
     }
     if (has_no_bytes(end->tensor.dtype))
         return fail_no_bytes(end);
-    if (!end->is_dynamic)
+    if (!end->takes_shapes)
         LN_TRY(check_size(end, &end->tensor, data, byte_count));
     LN_TRY(need_bindings(session));
     bind(session, end, &(ln_session_binding){.data = data, .byte_count = byte_count});
@@ -429,9 +450,12 @@ ln_status ln_session_set_data(ln_session *session, const char *tname, const void
     if (end->is_dynamic)
         return LN_FAIL(LN_STATE, "the shape of tensor '%s' is open; use ln_session_set_object",
                        tname);
-    LN_TRY(check_size(end, &end->tensor, data, byte_count));
+    const tl_tensor *now = &end->tensor;
+    if (session->values)
+        LN_TRY(ln_session_find_value(session, end, &now));
+    LN_TRY(check_size(end, now, data, byte_count));
     unbind(session, end);
-    tl_tensor given = end->tensor;
+    tl_tensor given = *now;
     given.data = (void *)(uintptr_t)data;
     return copy_value(session, end, &given);
 }
@@ -482,8 +506,8 @@ static ln_status check_object(const ln_session *session, const ln_program_end *e
                               const ln_object *object)
 {
     const tl_tensor *given = object ? ln_object_tensor(object) : NULL;
-    if (object && end->is_dynamic)
-        return ln_context_check_tensor(session->program->ctx, end->name, given);
+    if (object && end->takes_shapes)
+        return check_shape(session, end, given);
     if (!given)
         return LN_FAIL(LN_INVALID, "tensor '%s' is no sequence, optional or map", end->name);
     if (given->dtype != end->tensor.dtype ||
@@ -502,6 +526,8 @@ ln_status ln_session_set_object(ln_session *session, const char *tname, ln_objec
         return LN_OK;
     }
     LN_TRY(check_object(session, end, object));
+    if (!end->is_dynamic)
+        LN_TRY(leave_frame(session, end, ln_object_tensor(object)));
     unbind(session, end);
     if (!end->is_dynamic)
         return copy_value(session, end, ln_object_tensor(object));

@@ -3,6 +3,7 @@
 //
 //     program with one instance     a frame, in whose tensors values are
 //     with one for each shape       values of inputs; a frame for the shapes of the last run
+//     with both                     the first, until an input is given another shape
 //     with none                     a clone of the program's context
 
 #ifndef LN_RUN_SESSION_H
@@ -28,7 +29,7 @@ struct ln_session {
     ln_frame *frame;
     ln_memory *workspace;
     ln_session_binding *bindings; // one for each end of the program; NULL: nothing has been bound
-    ln_object **values;     // of inputs, where there is an instance for each shape; NULL: not set
+    ln_object **values;     // of inputs, apart from frames; NULL: they are in the frame, or not set
     ln_input_shape *shapes; // room for those of dynamic inputs
     bool has_results;       // there: of the last run
     bool has_cloned;        // its outputs are the clone's
@@ -51,6 +52,7 @@ ln_status ln_session_run_steps(ln_session *session);
 
 // ---- Sessions of programs with an instance for each shape ----
 
+// On failure the session is as before.
 ln_status ln_session_begin_values(ln_session *session);
 void ln_session_end_values(ln_session *session);
 

@@ -18,19 +18,21 @@
 
 // ---- Values ----
 
-// Of an input of fixed shape, which has a value from the beginning.
-static ln_status make_first(const ln_program_end *end, ln_object **out_value)
+// Of an input that has one from the beginning, be it in a frame by now.
+static ln_status make_first(const ln_session *session, const ln_program_end *end,
+                            ln_object **out_value)
 {
-    const tl_tensor *tensor = &end->tensor;
+    const tl_tensor *tensor = session->frame ? ln_session_frame_tensor(session, end) : &end->tensor;
     *out_value = ln_object_new_tensor(tensor->dtype, tensor->ndim, tensor->dims, NULL);
     if (!*out_value)
         return ln_error_status();
-    if (end->first)
-        memcpy(ln_object_tensor(*out_value)->data, end->first, tl_tensor_size(tensor));
+    const void *first = session->frame ? tensor->data : end->first;
+    if (first && tensor->len > 0)
+        memcpy(ln_object_tensor(*out_value)->data, first, tl_tensor_size(tensor));
     return LN_OK;
 }
 
-ln_status ln_session_begin_values(ln_session *session)
+static ln_status make_values(ln_session *session)
 {
     const ln_program *program = session->program;
     session->values = ln_alloc_array(program->input_count + 1, sizeof *session->values);
@@ -39,16 +41,33 @@ ln_status ln_session_begin_values(ln_session *session)
         return LN_NO_MEMORY;
     for (size_t i = 0; i < program->input_count; i++)
         if (!program->ends[i].is_dynamic)
-            LN_TRY(make_first(&program->ends[i], &session->values[i]));
+            LN_TRY(make_first(session, &program->ends[i], &session->values[i]));
     return LN_OK;
 }
 
-void ln_session_end_values(ln_session *session)
+static void free_values(ln_session *session)
 {
     for (size_t i = 0; session->values && i < session->program->input_count; i++)
         ln_object_release(session->values[i]);
     ln_free(session->values);
     ln_free(session->shapes);
+    session->values = NULL;
+    session->shapes = NULL;
+}
+
+ln_status ln_session_begin_values(ln_session *session)
+{
+    ln_status status = make_values(session);
+    if (status != LN_OK)
+        free_values(session);
+    else
+        session->has_results = session->frame != NULL;
+    return status;
+}
+
+void ln_session_end_values(ln_session *session)
+{
+    free_values(session);
     if (session->program->instances)
         ln_instances_let_go(session->program->instances, session->held);
 }
@@ -98,7 +117,9 @@ ln_status ln_session_copy_value(ln_session *session, const ln_program_end *end,
                                 const tl_tensor *given)
 {
     ln_object **value = &session->values[ln_session_number(session, end)];
-    if (end->is_dynamic) {
+    const tl_tensor *had = *value ? ln_object_tensor(*value) : NULL;
+    // Where it is dynamic, what it holds is the caller's too.
+    if (end->is_dynamic || !ln_shape_fit(given->ndim, given->dims, had->ndim, had->dims, NULL)) {
         ln_object *copy = ln_object_copy_tensor(given, NULL);
         if (!copy)
             return ln_error_status();
@@ -133,7 +154,7 @@ static ln_status list_shapes(ln_session *session, size_t *out_count)
     for (size_t i = 0; i < program->input_count; i++) {
         tl_tensor given;
         LN_TRY(find_given(session, i, &given));
-        if (program->ends[i].is_dynamic)
+        if (program->ends[i].takes_shapes)
             session->shapes[(*out_count)++] = (ln_input_shape){
                 .tname = program->ends[i].name, .ndim = given.ndim, .dims = given.dims};
     }
@@ -224,10 +245,31 @@ static ln_status run_frame(ln_session *session, const ln_held_instance *held)
 
 // ---- In a clone ----
 
+// A clone of a model that was bound has a plan for some shapes only.
+static bool clone_is_for(const ln_session *session, size_t count)
+{
+    bool is_same = session->clone != NULL;
+    for (size_t i = 0; i < count && is_same; i++) {
+        const ln_input_shape *shape = &session->shapes[i];
+        const tl_tensor *had =
+            ln_tensor_table_find(session->clone->tensor_table, shape->tname)->tensor;
+        is_same = ln_shape_fit(had->ndim, had->dims, shape->ndim, shape->dims, NULL) != 0;
+    }
+    return is_same;
+}
+
 static ln_status need_clone(ln_session *session)
 {
+    ln_instances *instances = session->program->instances;
+    size_t count;
+    LN_TRY(list_shapes(session, &count));
+    if (ln_instances_have_first(instances) && !clone_is_for(session, count)) {
+        ln_context_free(session->clone);
+        session->clone = NULL;
+    }
     if (!session->clone)
-        LN_TRY(ln_instances_clone(session->program->instances, &session->clone));
+        LN_TRY(
+            ln_instances_clone(instances, &session->face, count, session->shapes, &session->clone));
     session->clone->timeout = session->face.timeout;
     return ln_context_set_cancel(session->clone, session->face.cancel);
 }

@@ -123,6 +123,28 @@ static ln_object *rows_of(int rows)
     return x;
 }
 
+// What is known of N when the model is compiled: nothing, a size, or a range.
+typedef enum knowledge { OPEN, BOUND, RANGED, KNOWLEDGES } knowledge;
+
+static ln_status know(ln_context *ctx, knowledge known)
+{
+    LN_TRY(known == BOUND ? ln_context_set_symbol(ctx, "N", 4) : LN_OK);
+    return known == RANGED ? ln_context_set_range(ctx, "N", 1, MAX_ROWS) : LN_OK;
+}
+
+static ln_program *program_that_knows(knowledge known)
+{
+    ln_context *ctx = open_text(NETWORK);
+    CHECK_OK(ln_context_set_threads(ctx, 1));
+    CHECK_OK(know(ctx, known));
+    CHECK_OK(ln_context_compile(ctx, "cpu"));
+    CHECK_OK(ln_context_load(ctx, NULL));
+    ln_program *program;
+    CHECK_OK(ln_program_create(ctx, &program));
+    close_context(ctx);
+    return program;
+}
+
 static ln_program *program_with(const char *text, const ln_limits *limits)
 {
     ln_context *ctx = open_text(text);
@@ -194,18 +216,20 @@ TEST(each_shape_has_the_bits_of_a_model_compiled_for_it)
 {
     open_library();
     need_expected(1, MAX_ROWS);
-    ln_program *program = program_with(NETWORK, NULL);
-    CHECK(!ln_program_is_fixed(program));
-    ln_session *session = session_of(program);
-    for (int i = 0; i < 120; i++) {
-        int rows = 1 + i * 17 % MAX_ROWS; // more than are kept
-        CHECK_OK(run(session, rows));
-        CHECK(has_output(session, rows));
-        CHECK_OK(ln_session_run(session)); // again with the same values
-        CHECK(has_output(session, rows));
+    for (int known = OPEN; known < KNOWLEDGES; known++) {
+        ln_program *program = program_that_knows((knowledge)known);
+        CHECK_EQ(ln_program_is_fixed(program), known != OPEN);
+        ln_session *session = session_of(program);
+        for (int i = 0; i < 120; i++) {
+            int rows = 1 + i * 17 % MAX_ROWS; // more than are kept
+            CHECK_OK(run(session, rows));
+            CHECK(has_output(session, rows));
+            CHECK_OK(ln_session_run(session)); // again with the same values
+            CHECK(has_output(session, rows));
+        }
+        ln_session_free(session);
+        ln_program_release(program);
     }
-    ln_session_free(session);
-    ln_program_release(program);
     close_library();
 }
 
@@ -301,6 +325,80 @@ TEST(constants_that_were_set_are_those_of_the_program)
     close_library();
 }
 
+// ---- Bound to a shape ----
+
+TEST(a_bound_program_begins_with_its_shape_and_takes_others)
+{
+    open_library();
+    need_expected(1, 9);
+    ln_program *program = program_that_knows(BOUND);
+    CHECK_EQ(load_count, 1);
+    ln_session *session = session_of(program), *other = session_of(program);
+    static float x[MAX_ROWS * WIDTH];
+    fill(x, 4);
+    CHECK_EQ(ln_session_tensor_dim(session, "x", 0), 4);
+    CHECK_OK(ln_session_set_data(session, "x", x, sizeof *x * 4 * WIDTH));
+    CHECK_OK(ln_session_set_data(session, "factor", &(float){0}, sizeof(float)));
+    CHECK_OK(ln_session_run(session));
+    ln_object *six = rows_of(6);
+    CHECK_OK(ln_session_set_object(session, "x", six));
+    ln_object_release(six);
+    const tl_tensor *y;
+    CHECK_OK(ln_session_borrow_tensor(session, "y", &y)); // of the last run
+    CHECK_EQ(y->dims[0], 4);
+    CHECK_OK(ln_session_run(session));
+    CHECK_OK(ln_session_borrow_tensor(session, "y", &y));
+    CHECK_EQ(y->dims[0], 6);
+    for (int i = 0; i < y->len; i++) // the factor is as it was
+        CHECK_NEAR(((const float *)y->data)[i], 0, 0);
+    CHECK_OK(ln_session_set_data(session, "factor", &(float){2}, sizeof(float)));
+    CHECK_OK(ln_session_run(session));
+    CHECK(has_output(session, 6));
+    CHECK_FAILS(ln_session_set_data(session, "x", x, sizeof *x * 4 * WIDTH), LN_INVALID);
+    fill(x, 6);
+    CHECK_OK(ln_session_set_data(session, "x", x, sizeof *x * 6 * WIDTH));
+    CHECK_OK(ln_session_run(session));
+    CHECK(has_output(session, 6));
+    CHECK_EQ(load_count, 2);
+    CHECK_OK(run(other, 4)); // and in another session
+    CHECK(has_output(other, 4));
+    CHECK_OK(run(other, 6));
+    CHECK(has_output(other, 6));
+    CHECK_OK(run(session, 4));
+    CHECK(has_output(session, 4));
+    CHECK_EQ(load_count, 2);
+    for (int rows = 7; rows < 9; rows++) // what is wrong leaves the session as it was
+    {
+        ln_object *wrong = ln_object_new_tensor(TL_FLOAT, 2, DIMS(rows, WIDTH - 1), NULL);
+        CHECK_FAILS(ln_session_set_object(other, "x", wrong), LN_INVALID);
+        CHECK_MESSAGE("input 'x'");
+        ln_object_release(wrong);
+        CHECK_OK(ln_session_run(other));
+        CHECK(has_output(other, 6));
+    }
+    ln_session_free(session);
+    ln_session_free(other);
+    ln_program_release(program);
+    close_library();
+}
+
+TEST(a_shape_out_of_range_is_an_error_of_the_run)
+{
+    open_library();
+    need_expected(1, 5);
+    ln_program *program = program_that_knows(RANGED);
+    ln_session *session = session_of(program);
+    for (int rows = 3; rows < 6; rows++) {
+        CHECK_FAILS(run(session, MAX_ROWS + rows), LN_INVALID);
+        CHECK_MESSAGE("compiled for 1 to 48");
+        CHECK_OK(run(session, rows));
+        CHECK(has_output(session, rows));
+    }
+    ln_session_free(session);
+    ln_program_release(program);
+    close_library();
+}
+
 // ---- Memory of the caller's ----
 
 static void bind_rows(ln_session *session, int rows, float *x)
@@ -311,28 +409,27 @@ static void bind_rows(ln_session *session, int rows, float *x)
     CHECK_OK(ln_session_bind_input(session, "x", &tensor));
 }
 
-TEST(bound_memory_is_used_for_each_shape)
+static alignas(LN_MEM_ALIGN) float x_there[MAX_ROWS * WIDTH + 1], y_there[MAX_ROWS * OUTPUTS + 1];
+
+static void use_bound_memory(ln_program *program)
 {
-    static alignas(LN_MEM_ALIGN) float x[MAX_ROWS * WIDTH + 1], y[MAX_ROWS * OUTPUTS + 1];
     static float before[MAX_ROWS * WIDTH];
-    open_library();
-    need_expected(1, 12);
-    ln_program *program = program_with(NETWORK, NULL);
+    float *x = x_there, *y = y_there;
     ln_session *session = session_of(program);
     for (int rows = 12; rows > 0; rows--) {
         int off = rows % 3 == 0; // off a multiple of the alignment
         bind_rows(session, rows, x + off);
         memcpy(before, x + off, sizeof(float) * (size_t)(rows * WIDTH));
-        CHECK_OK(ln_session_bind_output(session, "y", y + off, sizeof y - sizeof *y));
+        CHECK_OK(ln_session_bind_output(session, "y", y + off, sizeof y_there - sizeof *y));
         CHECK_OK(ln_session_run(session));
         CHECK_MEM_EQ(y + off, expected[rows], sizeof(float) * (size_t)(rows * OUTPUTS));
         CHECK_MEM_EQ(x + off, before, sizeof(float) * (size_t)(rows * WIDTH));
         CHECK(has_output(session, rows));
         if (rows % 2 == 0) {
             CHECK_OK(ln_session_bind_input(session, "x", NULL)); // it keeps its value
-            memset(x, 0, sizeof x);
+            memset(x, 0, sizeof x_there);
             CHECK_OK(ln_session_bind_output(session, "y", NULL, 0));
-            memset(y, 0, sizeof y);
+            memset(y, 0, sizeof y_there);
             CHECK_OK(ln_session_run(session));
             CHECK(has_output(session, rows));
             for (int i = 0; i < rows * OUTPUTS; i++)
@@ -344,7 +441,17 @@ TEST(bound_memory_is_used_for_each_shape)
     CHECK_OK(run(session, 2));
     CHECK_MEM_EQ(y, expected[2], sizeof(float) * 2 * OUTPUTS);
     ln_session_free(session);
-    ln_program_release(program);
+}
+
+TEST(bound_memory_is_used_for_each_shape)
+{
+    open_library();
+    need_expected(1, 12);
+    for (int known = OPEN; known < KNOWLEDGES; known++) {
+        ln_program *program = program_that_knows((knowledge)known);
+        use_bound_memory(program);
+        ln_program_release(program);
+    }
     close_library();
 }
 
@@ -418,19 +525,21 @@ TEST(threads_with_random_shapes_have_the_bits_of_each)
 {
     open_library();
     need_expected(1, 24);
-    ln_program *program = program_with(NETWORK, NULL);
     pthread_t threads[THREADS];
     static job jobs[THREADS];
-    for (int i = 0; i < THREADS; i++) {
-        jobs[i] = (job){.program = program, .rounds = 25, .seed = i};
-        start(&threads[i], &jobs[i]);
+    for (int known = OPEN; known < KNOWLEDGES; known++) {
+        ln_program *program = program_that_knows((knowledge)known);
+        for (int i = 0; i < THREADS; i++) {
+            jobs[i] = (job){.program = program, .rounds = 25, .seed = i};
+            start(&threads[i], &jobs[i]);
+        }
+        for (int i = 0; i < THREADS; i++) {
+            pthread_join(threads[i], NULL);
+            CHECK_OK(jobs[i].status);
+            CHECK(jobs[i].is_right);
+        }
+        ln_program_release(program);
     }
-    for (int i = 0; i < THREADS; i++) {
-        pthread_join(threads[i], NULL);
-        CHECK_OK(jobs[i].status);
-        CHECK(jobs[i].is_right);
-    }
-    ln_program_release(program);
     close_library();
 }
 
@@ -690,10 +799,11 @@ static ln_status run_program(ln_program *program, ln_object *x)
     return status;
 }
 
-static ln_status run_context(ln_context *ctx, ln_object *x)
+static ln_status run_context(ln_context *ctx, knowledge known, ln_object *x)
 {
     ln_program *program;
     LN_TRY(ln_context_init_mem(ctx, NETWORK, strlen(NETWORK), "model.net"));
+    LN_TRY(know(ctx, known));
     LN_TRY(ln_context_compile(ctx, "cpu"));
     LN_TRY(ln_context_load(ctx, NULL));
     LN_TRY(ln_program_create(ctx, &program));
@@ -707,26 +817,27 @@ TEST(without_memory_a_run_fails_and_nothing_is_wrong)
     open_library();
     need_expected(3, 3);
     ln_object *x = rows_of(3);
-    OOM_SWEEP(n)
-    {
-        ln_context *ctx = ln_context_create();
-        ln_status status = ctx ? run_context(ctx, x) : LN_NO_MEMORY;
-        CHECK(status == LN_OK || status == LN_NO_MEMORY);
-        ln_context_free(ctx);
+    for (int known = OPEN; known <= BOUND; known++) {
+        OOM_SWEEP(n)
+        {
+            ln_context *ctx = ln_context_create();
+            ln_status status = ctx ? run_context(ctx, (knowledge)known, x) : LN_NO_MEMORY;
+            CHECK(status == LN_OK || status == LN_NO_MEMORY);
+            ln_context_free(ctx);
+        }
     }
     ln_object_release(x);
     close_library();
 }
 
-TEST_LIST(each_shape_has_the_bits_of_a_model_compiled_for_it,
-          a_shape_in_use_is_not_dropped_and_used_ones_are_kept,
-          inputs_keep_their_values_when_shapes_change,
-          constants_that_were_set_are_those_of_the_program, bound_memory_is_used_for_each_shape,
-          threads_that_ask_for_one_shape_make_it_once,
-          threads_with_random_shapes_have_the_bits_of_each,
-          a_maker_that_is_stopped_fails_nobody_else, who_waits_can_be_stopped_too,
-          a_plan_over_the_limit_is_an_error_for_all_who_ask,
-          models_without_a_plan_run_as_a_context_does, sessions_and_shapes_share_the_constants,
-          constants_of_kept_shapes_stay_within_the_limit,
-          memory_does_not_grow_with_the_number_of_shapes,
-          without_memory_a_run_fails_and_nothing_is_wrong)
+TEST_LIST(
+    each_shape_has_the_bits_of_a_model_compiled_for_it,
+    a_shape_in_use_is_not_dropped_and_used_ones_are_kept,
+    inputs_keep_their_values_when_shapes_change, constants_that_were_set_are_those_of_the_program,
+    a_bound_program_begins_with_its_shape_and_takes_others,
+    a_shape_out_of_range_is_an_error_of_the_run, bound_memory_is_used_for_each_shape,
+    threads_that_ask_for_one_shape_make_it_once, threads_with_random_shapes_have_the_bits_of_each,
+    a_maker_that_is_stopped_fails_nobody_else, who_waits_can_be_stopped_too,
+    a_plan_over_the_limit_is_an_error_for_all_who_ask, models_without_a_plan_run_as_a_context_does,
+    sessions_and_shapes_share_the_constants, constants_of_kept_shapes_stay_within_the_limit,
+    memory_does_not_grow_with_the_number_of_shapes, without_memory_a_run_fails_and_nothing_is_wrong)
