@@ -86,13 +86,21 @@ struct ln_arch {
      * defined; otherwise LN_UNSUPPORTED with the reason. NULL: the operator's own checks decide. */
     ln_status (*describe)(void *priv, const ln_op *op);
 
-    /* Neighbours in the operator list run as one group: prepared once at load, run many times,
-     * released. `prepare` NULL: the operators' own `run` functions are called in order.
-     * A device that only starts work gives `run_async` and `wait` instead of `run`. */
+    /* Neighbours in the operator list run as one group: prepared once when a plan is loaded, run
+     * many times, released. `prepare` NULL: the operators' own `run` functions are called in order.
+     * `prepare` sees types, shapes and parameters, and the elements of constants, which stay where
+     * they are until `release`; where other tensors are is known in a run only, since sessions run
+     * one group in memory of their own.
+     * `addresses` has these tensors: for each operator of the group, in order, its `tensors_in` and
+     * then its `tensors_out`, in the order of the lists; what several operators name is there
+     * several times. They are borrowed until the run ends; types and shapes are those of `prepare`.
+     * Threads may run a group at the same time, with different `addresses`.
+     * A device that only starts work gives `run_async` and `wait` instead of `run`; `wait`, which
+     * follows in the same thread with the same `addresses`, returns when their run is done. */
     ln_status (*prepare)(void *priv, const ln_list *ops, void **out_group);
-    ln_status (*run)(void *priv, void *group);
-    ln_status (*run_async)(void *priv, void *group);
-    ln_status (*wait)(void *priv, void *group);
+    ln_status (*run)(void *priv, void *group, tl_tensor *const *addresses);
+    ln_status (*run_async)(void *priv, void *group, tl_tensor *const *addresses);
+    ln_status (*wait)(void *priv, void *group, tl_tensor *const *addresses);
     void (*release)(void *priv, void *group);
 
     /* Measures for about `seconds` what the calling thread computes at most, for results to be

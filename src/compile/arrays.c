@@ -19,6 +19,7 @@
 #include "ir/bound.h"
 #include "ir/context.h"
 #include "ir/op_life.h"
+#include "run/group.h"
 #include "tensor/ndarray.h"
 
 // ---- Types ----

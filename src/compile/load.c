@@ -35,16 +35,17 @@
 #include "ir/phase.h"
 #include "ir/scratch.h"
 #include "op/call_prepare.h"
+#include "run/group.h"
 #include "run/run.h"
+#include "run/step.h"
 #include "tensor/meter.h"
 
 // ---- Steps ----
 
 // One step of a run: a group on a device, an operator in call form, or one of a user.
 typedef struct run_step {
-    struct ln_call *call; // has the function, the prepared block and the tensors
-    const ln_arch *arch;  // not NULL: `group` runs on it
-    void *group;
+    ln_step step;
+    bool is_group;
     ln_tensor_entry **ended; // open tensors that nobody reads any more; in `runner.ended`
     size_t ended_count;
 } run_step;
@@ -68,11 +69,9 @@ static void runner_destroy(struct ln_runner *base)
     runner *r = (runner *)base;
     if (!r)
         return;
-    for (size_t i = 0; i < r->step_count; i++) {
-        const run_step *step = &r->steps[i];
-        if (step->arch && step->arch->release)
-            step->arch->release(step->arch->priv, step->group);
-    }
+    for (size_t i = 0; i < r->base.group_count; i++)
+        ln_group_destroy(r->base.groups[i]);
+    ln_free(r->base.groups);
     ln_free(r->steps);
     ln_free(r->ops);
     ln_free(r->ended);
@@ -80,37 +79,38 @@ static void runner_destroy(struct ln_runner *base)
     ln_free(r);
 }
 
-int ln_runs_groups(const ln_arch *arch)
-{
-    return arch && arch->prepare && (arch->run || (arch->run_async && arch->wait));
-}
-
-static void add_step(runner *r, ln_op *op, run_step step)
+static void add_step(runner *r, ln_op *op, ln_step step)
 {
     r->ops[r->step_count] = op;
-    r->steps[r->step_count++] = step;
+    r->steps[r->step_count++] = (run_step){.step = step};
 }
 
 // Makes one group of the operators from *position on that share its arch, and moves past them.
 static ln_status add_group(runner *r, const ln_arch *arch, ln_list **position)
 {
-    ln_list *ops = NULL;
-    ln_status status = LN_OK;
-    ln_list *l = *position;
-    for (; l && status == LN_OK; l = l->next) {
-        const ln_op *op = l->data;
-        if (!ln_streq(op->op_arg->arch, arch->arch_name))
-            break;
-        status = ln_list_push(&ops, l->data);
-    }
-    run_step step = {.arch = arch};
-    if (status == LN_OK)
-        status = arch->prepare(arch->priv, ops, &step.group);
-    ln_list_free(ops);
-    if (status == LN_OK)
-        add_step(r, (*position)->data, step);
-    *position = l;
-    return status;
+    ln_group *group;
+    LN_TRY(ln_group_create(arch, *position, &group));
+    r->base.groups[r->base.group_count++] = group;
+    add_step(r, (*position)->data, (ln_step){ln_group_run, group, group->addresses});
+    r->steps[r->step_count - 1].is_group = true;
+    for (size_t i = 0; i < group->op_count; i++)
+        *position = (*position)->next;
+    return LN_OK;
+}
+
+static ln_status run_op(void *block, tl_tensor *const *addresses)
+{
+    const ln_op *op = block;
+    (void)addresses;
+    op->op_arg->status = LN_OK;
+    op->run(op->op_arg);
+    return op->op_arg->status;
+}
+
+static ln_step step_of(ln_op *op)
+{
+    return op->run == ln_call_run ? (ln_step){ln_step_run_call, ln_call_of(op->op_arg), NULL}
+                                  : (ln_step){run_op, op, NULL};
 }
 
 static ln_status add_steps(runner *r, const ln_context *ctx)
@@ -124,8 +124,7 @@ static ln_status add_steps(runner *r, const ln_context *ctx)
             continue;
         }
         if (op->run && !ln_op_is_constant(op))
-            add_step(r, op,
-                     (run_step){.call = op->run == ln_call_run ? ln_call_of(op->op_arg) : NULL});
+            add_step(r, op, step_of(op));
         position = position->next;
     }
     return LN_OK;
@@ -157,7 +156,7 @@ static ln_status note_ended(runner *r, const ln_context *ctx, ln_hash *seen,
     size_t count = 0;
     for (size_t s = r->step_count; s-- > 0;) {
         run_step *step = &r->steps[s];
-        if (step->arch)
+        if (step->is_group)
             continue;
         step->ended = ended ? ended + count : NULL;
         const ln_tensor_list_entry *in;
@@ -224,8 +223,8 @@ static unsigned version_of(const ln_context *ctx)
 static void reset_calls(runner *r, unsigned version)
 {
     for (size_t i = 0; i < r->step_count; i++)
-        if (r->steps[i].call)
-            ln_call_reset_step(r->steps[i].call);
+        if (r->steps[i].step.function == ln_step_run_call)
+            ln_call_reset_step(r->steps[i].step.block);
     r->version = version;
 }
 
@@ -249,7 +248,8 @@ ln_status ln_runner_create(const ln_context *ctx, struct ln_runner **out_runner)
         (struct ln_runner){.destroy = runner_destroy, .rebuild = rebuild, .run = ln_context_run};
     r->steps = ln_alloc_array(op_count, sizeof *r->steps);
     r->ops = ln_alloc_array(op_count, sizeof(ln_op *));
-    ln_status status = r->steps && r->ops ? add_steps(r, ctx) : LN_NO_MEMORY;
+    r->base.groups = ln_alloc_array(op_count, sizeof(ln_group *));
+    ln_status status = r->steps && r->ops && r->base.groups ? add_steps(r, ctx) : LN_NO_MEMORY;
     if (status == LN_OK)
         status = find_ended(r, ctx);
     if (status == LN_OK)
@@ -454,36 +454,11 @@ void ln_context_unload(ln_context *ctx)
 
 // ---- Running ----
 
-static ln_status run_group(const run_step *step)
-{
-    const ln_arch *arch = step->arch;
-    if (arch->run)
-        return arch->run(arch->priv, step->group);
-    // Bytes that the group frees may be written by the next step, so the wait cannot be put off.
-    LN_TRY(arch->run_async(arch->priv, step->group));
-    return arch->wait(arch->priv, step->group);
-}
-
-static ln_status run_op(const ln_op *op)
-{
-    op->op_arg->status = LN_OK;
-    op->run(op->op_arg);
-    return op->op_arg->status;
-}
-
-static ln_status run_step_alone(const run_step *step, const ln_op *op)
-{
-    if (step->call)
-        return ln_call_run_step(step->call);
-    return step->arch ? run_group(step) : run_op(op);
-}
-
-static ln_status run_step_observed(const run_step *step, const ln_op *op,
-                                   const ln_observer *observer)
+static ln_status run_observed(const ln_step *step, const ln_op *op, const ln_observer *observer)
 {
     if (observer->before)
         observer->before(observer->user, op);
-    LN_TRY(run_step_alone(step, op));
+    LN_TRY(ln_step_run(step));
     if (observer->after)
         observer->after(observer->user, op);
     return LN_OK;
@@ -501,7 +476,7 @@ static ln_status run_steps(const ln_context *ctx)
         const run_step *step = &r->steps[i];
         const ln_op *op = r->ops[i];
         ln_status status =
-            ctx->observer ? run_step_observed(step, op, ctx->observer) : run_step_alone(step, op);
+            ctx->observer ? run_observed(&step->step, op, ctx->observer) : ln_step_run(&step->step);
         LN_TRY(finish(ctx, op, status));
         for (size_t k = 0; k < step->ended_count; k++)
             ln_open_drop(step->ended[k]);

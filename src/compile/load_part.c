@@ -10,6 +10,7 @@
 #include "compile/runner.h"
 #include "ir/dfg.h"
 #include "ir/op_life.h"
+#include "run/group.h"
 
 // ---- Operators that run once ----
 

@@ -15,9 +15,6 @@ ln_status ln_runner_create(const ln_context *ctx, struct ln_runner **out_runner)
 // `planned_ctx`, itself or its origin, and its graphs have planned. Nothing for a graph.
 ln_status ln_context_need_meter(ln_context *ctx, const ln_context *planned_ctx);
 
-// True if operators of the arch run as groups, which `prepare` has seen with their addresses.
-int ln_runs_groups(const ln_arch *arch);
-
 // `ln_context_unload` of this plan alone, not of plans for other shapes.
 void ln_context_unload_alone(ln_context *ctx);
 

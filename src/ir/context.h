@@ -47,6 +47,8 @@ ln_status ln_context_check_unbound(const ln_context *ctx, const char *tname,
 
 // What `load` prepares for `run`; `compile/` has more after these.
 struct ln_runner {
+    struct ln_group **groups; // on devices (run/group.h), in the order of the operators
+    size_t group_count;
     void (*destroy)(struct ln_runner *runner);
     // Makes it anew because static tensors have moved; on failure *runner_p is as before.
     ln_status (*rebuild)(struct ln_runner **runner_p, const ln_context *ctx);
@@ -91,7 +93,7 @@ ln_status ln_context_share_mem(ln_context *ctx, const ln_context *from);
 void ln_context_free_mem(ln_context *ctx);
 
 // Takes the workspace from a context, which stays LOADED, and gives it one again, as `give` from
-// the same plan. What has addresses in it is made anew.
+// the same plan.
 void ln_context_take_workspace(ln_context *ctx);
 ln_status ln_context_give_workspace(ln_context *ctx, ln_memory *workspace);
 

@@ -179,8 +179,7 @@ void ln_context_take_workspace(ln_context *ctx)
 ln_status ln_context_give_workspace(ln_context *ctx, ln_memory *workspace)
 {
     ctx->memory = ln_memory_retain(workspace);
-    LN_TRY(place_tensors(ctx));
-    return ctx->runner->rebuild(&ctx->runner, ctx);
+    return place_tensors(ctx);
 }
 
 // ---- While loading ----

@@ -14,13 +14,21 @@
 #include "ir/op_life.h"
 #include "op/call.h"
 #include "op/call_prepare.h"
+#include "run/group.h"
+#include "run/step.h"
+
+typedef struct frame_step {
+    ln_step step;
+    const ln_op_arg *arg; // of the only operator, in the frame, or of the first of a group
+} frame_step;
 
 struct ln_frame {
     size_t byte_count;
-    size_t tensor_count, step_count, address_count;
+    size_t tensor_count, call_count, step_count, address_count;
     tl_tensor *tensors;
     ln_op_arg *args;
     ln_call *calls;
+    frame_step *steps;
     tl_tensor **addresses;
     // Of the first frame alone: the tensor of the context, and its offset in the workspace.
     const tl_tensor **sources;
@@ -31,9 +39,23 @@ struct ln_frame {
 
 // ---- Which models fit ----
 
+static bool is_grouped(const ln_op *op)
+{
+    return ln_runs_groups(ln_arch_find(op->op_arg->arch));
+}
+
+// A step by itself.
 static bool is_step(const ln_op *op)
 {
-    return op->run && !ln_op_is_constant(op);
+    return op->run && !ln_op_is_constant(op) && !is_grouped(op);
+}
+
+// The group of the context, LOADED, that begins at `op`, not yet at *index of its groups, which
+// moves on; NULL: none does.
+static ln_group *group_at(const ln_context *ctx, const ln_op *op, size_t *index)
+{
+    const struct ln_runner *r = ctx->runner;
+    return *index < r->group_count && r->groups[*index]->first == op ? r->groups[(*index)++] : NULL;
 }
 
 // An attribute is found by its name, in the table of the context, so only a constant will do.
@@ -57,6 +79,21 @@ static bool fits(const ln_op *op, bool is_loaded)
            !has_open_attribute(op->op_arg);
 }
 
+// A group computes in each run, so sessions would write what they share.
+static bool makes_static(const ln_op *op)
+{
+    const ln_op_arg *arg = op->op_arg;
+    const ln_tensor_list_entry *out;
+    if (!arg->tensors_in)
+        return false; // it is there after loading
+    LN_LIST_FOREACH (out, arg->tensors_out) {
+        const ln_tensor_entry *entry = ln_tensor_table_find(arg->tensor_table, out->name);
+        if (entry && entry->isstatic)
+            return true;
+    }
+    return false;
+}
+
 bool ln_frame_fits(const ln_context *ctx)
 {
     ln_unplanned unplanned = ln_context_unplanned(ctx);
@@ -65,7 +102,8 @@ bool ln_frame_fits(const ln_context *ctx)
         return false;
     const ln_op *op;
     LN_LIST_FOREACH (op, ctx->ops)
-        if (is_step(op) && !fits(op, ctx->state == LN_CONTEXT_LOADED))
+        if (is_grouped(op) ? makes_static(op)
+                           : is_step(op) && !fits(op, ctx->state == LN_CONTEXT_LOADED))
             return false;
     size_t cursor = 0;
     void *value;
@@ -95,12 +133,21 @@ static ln_status number_call(ln_hash *numbers, const ln_call *call)
     return number_tensor(numbers, call->step.workspace);
 }
 
+static ln_status number_group(ln_hash *numbers, const ln_group *group)
+{
+    for (size_t k = 0; k < group->address_count; k++)
+        LN_TRY(number_tensor(numbers, group->addresses[k]));
+    return LN_OK;
+}
+
 static ln_status number_tensors(const ln_context *ctx, ln_hash *numbers)
 {
     const ln_op *op;
     LN_LIST_FOREACH (op, ctx->ops)
         if (is_step(op))
             LN_TRY(number_call(numbers, ln_call_of(op->op_arg)));
+    for (size_t i = 0; i < ctx->runner->group_count; i++)
+        LN_TRY(number_group(numbers, ctx->runner->groups[i]));
     const ln_tensor_entry *end;
     for (size_t i = 0; (end = ln_context_input(ctx, i)); i++)
         LN_TRY(number_tensor(numbers, end->tensor));
@@ -150,21 +197,25 @@ static void count(const ln_context *ctx, const ln_hash *numbers, ln_frame *f)
     LN_LIST_FOREACH (op, ctx->ops) {
         if (!is_step(op))
             continue;
-        f->step_count++;
+        f->call_count++;
         f->address_count += address_count_of(ln_call_of(op->op_arg));
     }
+    f->step_count = f->call_count + ctx->runner->group_count;
+    for (size_t i = 0; i < ctx->runner->group_count; i++)
+        f->address_count += ctx->runner->groups[i]->address_count;
     f->tensor_count = (size_t)ln_hash_size(numbers);
     f->byte_count = sizeof *f + f->tensor_count * sizeof *f->tensors +
-                    f->step_count * (sizeof *f->args + sizeof *f->calls) +
-                    f->address_count * sizeof *f->addresses;
+                    f->call_count * (sizeof *f->args + sizeof *f->calls) +
+                    f->step_count * sizeof *f->steps + f->address_count * sizeof *f->addresses;
 }
 
 static void lay_out(ln_frame *f)
 {
     f->tensors = (tl_tensor *)(f + 1);
     f->args = (ln_op_arg *)(f->tensors + f->tensor_count);
-    f->calls = (ln_call *)(f->args + f->step_count);
-    f->addresses = (tl_tensor **)(f->calls + f->step_count);
+    f->calls = (ln_call *)(f->args + f->call_count);
+    f->steps = (frame_step *)(f->calls + f->call_count);
+    f->addresses = (tl_tensor **)(f->steps + f->step_count);
 }
 
 // A context that was loaded by itself has its static tensors first in the same block.
@@ -192,12 +243,12 @@ static tl_tensor *numbered(ln_frame *f, const ln_hash *numbers, const tl_tensor 
     return number > 0 ? &f->tensors[number - 1] : NULL;
 }
 
-static void fill_call(ln_frame *f, size_t step, tl_tensor **addresses, const ln_call *call,
+static void fill_call(ln_frame *f, size_t number, tl_tensor **addresses, const ln_call *call,
                       const ln_hash *numbers)
 {
-    ln_call *copy = &f->calls[step];
+    ln_call *copy = &f->calls[number];
     *copy = *call;
-    copy->op_arg = &f->args[step];
+    copy->op_arg = &f->args[number];
     *copy->op_arg = *call->op_arg;
     copy->op_arg->priv = copy;
     ln_call_complete(copy);
@@ -207,17 +258,25 @@ static void fill_call(ln_frame *f, size_t step, tl_tensor **addresses, const ln_
     copy->step.workspace = numbered(f, numbers, call->step.workspace);
 }
 
-static void fill_calls(const ln_context *ctx, ln_frame *f, const ln_hash *numbers)
+static void fill_steps(const ln_context *ctx, ln_frame *f, const ln_hash *numbers)
 {
-    size_t step = 0;
+    size_t call_number = 0, group_number = 0;
     tl_tensor **addresses = f->addresses;
+    frame_step *step = f->steps;
     const ln_op *op;
     LN_LIST_FOREACH (op, ctx->ops) {
-        if (!is_step(op))
-            continue;
-        const ln_call *call = ln_call_of(op->op_arg);
-        fill_call(f, step++, addresses, call, numbers);
-        addresses += address_count_of(call);
+        ln_group *group = group_at(ctx, op, &group_number);
+        if (group) {
+            *step++ = (frame_step){{ln_group_run, group, addresses}, op->op_arg};
+            for (size_t k = 0; k < group->address_count; k++)
+                *addresses++ = numbered(f, numbers, group->addresses[k]);
+        } else if (is_step(op)) {
+            const ln_call *call = ln_call_of(op->op_arg);
+            *step++ = (frame_step){{ln_step_run_call, &f->calls[call_number], addresses},
+                                   &f->args[call_number]};
+            fill_call(f, call_number++, addresses, call, numbers);
+            addresses += address_count_of(call);
+        }
     }
 }
 
@@ -235,7 +294,7 @@ static ln_status create(const ln_context *ctx, const ln_hash *numbers, ln_frame 
     f->sources = (void *)(f->addresses + f->address_count);
     f->offsets = (size_t *)(f->sources + f->tensor_count);
     fill_tensors(ctx, numbers, f);
-    fill_calls(ctx, f, numbers);
+    fill_steps(ctx, f, numbers);
     return LN_OK;
 }
 
@@ -261,13 +320,27 @@ static void move_calls(const ln_frame *from, const ln_frame *to, ln_context *ctx
 {
     for (size_t k = 0; k < to->address_count; k++)
         to->addresses[k] = moved(from, to, from->addresses[k]);
-    for (size_t s = 0; s < to->step_count; s++) {
-        ln_call *call = &to->calls[s];
-        call->op_arg = &to->args[s];
+    for (size_t i = 0; i < to->call_count; i++) {
+        ln_call *call = &to->calls[i];
+        call->op_arg = &to->args[i];
         call->op_arg->priv = call;
         call->op_arg->context = ctx;
-        call->step.tensors = to->addresses + (from->calls[s].step.tensors - from->addresses);
+        call->step.tensors = to->addresses + (from->calls[i].step.tensors - from->addresses);
         call->step.workspace = moved(from, to, call->step.workspace);
+    }
+}
+
+// Groups stay the same.
+static void move_steps(const ln_frame *from, const ln_frame *to)
+{
+    ln_call *call = to->calls;
+    for (size_t i = 0; i < to->step_count; i++) {
+        frame_step *step = &to->steps[i];
+        step->step.addresses = to->addresses + (from->steps[i].step.addresses - from->addresses);
+        if (step->step.function != ln_step_run_call)
+            continue;
+        step->step.block = call;
+        step->arg = call++->op_arg;
     }
 }
 
@@ -284,6 +357,7 @@ ln_status ln_frame_copy(const ln_frame *from, void *workspace, ln_context *ctx,
         if (from->offsets[i] != NOT_THERE)
             to->tensors[i].data = (char *)workspace + from->offsets[i];
     move_calls(from, to, ctx);
+    move_steps(from, to);
     return LN_OK;
 }
 
@@ -294,12 +368,18 @@ size_t ln_frame_step_count(const ln_frame *frame)
     return frame->step_count;
 }
 
-ln_status ln_frame_run_step(ln_frame *frame, size_t step)
+ln_status ln_frame_run_step(const ln_frame *frame, size_t step)
 {
-    return ln_call_run_step(&frame->calls[step]);
+    return ln_step_run(&frame->steps[step].step);
 }
 
 const ln_op_arg *ln_frame_op(const ln_frame *frame, size_t step)
 {
-    return &frame->args[step];
+    return frame->steps[step].arg;
+}
+
+ln_status ln_step_run_call(void *call, tl_tensor *const *addresses)
+{
+    (void)addresses;
+    return ln_call_run_step(call);
 }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// A frame: the tensors that one run works on and the calls that work on them, in one block, so that
+// A frame: the tensors that one run works on and the steps that work on them, in one block, so that
 // another run's frame is a copy whose addresses are shifted.
 //
-//     | ln_frame | tensors ... | arguments ... | calls ... | addresses of tensors ... |
+//     | ln_frame | tensors ... | arguments ... | calls ... | steps ... | addresses of tensors ... |
 //
 // What does not change from run to run (names, lists, parameters, prepared blocks, constants) is
-// borrowed from the loaded context that the first frame is made of.
+// borrowed from the loaded context that the first frame is made of; so are groups on devices.
 
 #ifndef LN_RUN_FRAME_H
 #define LN_RUN_FRAME_H
@@ -17,8 +17,8 @@
 
 typedef struct ln_frame ln_frame;
 
-// Whether all that `ctx`, LOADED, does in a run are calls that find out nothing more. PLANNED:
-// false if that is known already.
+// Whether all that `ctx`, LOADED, does in a run are calls that find out nothing more, and groups in
+// main memory. PLANNED: false if that is known already.
 bool ln_frame_fits(const ln_context *ctx);
 
 // A frame of such a context. ln_free frees it.
@@ -31,8 +31,8 @@ ln_status ln_frame_copy(const ln_frame *from, void *workspace, ln_context *ctx,
 
 // The steps of a run, in order.
 size_t ln_frame_step_count(const ln_frame *frame);
-ln_status ln_frame_run_step(ln_frame *frame, size_t step);
-const ln_op_arg *ln_frame_op(const ln_frame *frame, size_t step);
+ln_status ln_frame_run_step(const ln_frame *frame, size_t step);
+const ln_op_arg *ln_frame_op(const ln_frame *frame, size_t step); // of a group, the first one's
 
 // Of the first frame: the number of a tensor that a step works on, or that is an input or output of
 // the context. It is the same in all copies.

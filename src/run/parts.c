@@ -10,6 +10,7 @@
 
 #include "ir/context.h"
 #include "ir/op_life.h"
+#include "run/group.h"
 #include "run/instance.h"
 
 // The tensor whose memory `entry` is in.
@@ -77,7 +78,8 @@ static void block_ends_of(const ln_instance *instance, const ln_hash *ends, cons
         const ln_tensor_entry *entry = ln_tensor_table_find(arg->tensor_table, listed->name);
         ln_instance_end *end = end_around(instance, ends, entry);
         bool is_filled = entry && ln_op_is_filled(op, entry);
-        bool writes = op->run && step->aliasing != LN_PLAN_VIEW;
+        bool is_run = op->run || ln_runs_groups(ln_arch_find(op->op_arg->arch));
+        bool writes = is_run && step->aliasing != LN_PLAN_VIEW;
         if (end && (has_looked || (end->is_input && writes && !is_filled)))
             end->can_move = false;
     }

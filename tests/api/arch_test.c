@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Archs from outside: registration, and the four arrays of optimizer functions.
 
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include <lightnet/program.h>
+
 #include "tests/api/model.h"
 
 // ---- Registration ----
@@ -278,9 +283,10 @@ static ln_status device_prepare(void *priv, const ln_list *ops, void **out_group
     return *out_group ? LN_OK : LN_NO_MEMORY;
 }
 
-static ln_status device_start(void *priv, void *group)
+static ln_status device_start(void *priv, void *group, tl_tensor *const *addresses)
 {
     (void)priv;
+    (void)addresses;
     seen.started++;
     ln_op *op;
     LN_LIST_FOREACH (op, (ln_list *)group) {
@@ -290,9 +296,10 @@ static ln_status device_start(void *priv, void *group)
     return LN_OK;
 }
 
-static ln_status device_wait(void *priv, void *group)
+static ln_status device_wait(void *priv, void *group, tl_tensor *const *addresses)
 {
     (void)priv;
+    (void)addresses;
     (void)group;
     seen.waited++;
     return LN_OK;
@@ -386,6 +393,172 @@ TEST(a_device_has_memory_and_groups_of_its_own)
     CHECK_NULL(ln_mem_type_info(LN_MEM_DPU).alloc_func);
     CHECK_NULL(ln_mem_type_copy_func(LN_MEM_DPU, LN_MEM_CPU));
     ln_arch_cleanup();
+}
+
+// ---- A device that works in main memory: sessions run one group, each with its addresses ----
+
+#define SIDE_LEN 33
+
+// What the device makes of the operators: where their tensors are among the addresses.
+typedef struct side_group {
+    int relu_count;
+    int places[8]; // of each relu's source; the result comes next
+} side_group;
+
+static atomic_int side_prepared, side_runs;
+
+static void define_side(ln_op_arg *op_arg)
+{
+    ln_op_define_output(op_arg, "dst", 1, (int[]){SIDE_LEN}, TL_FLOAT, LN_MEM_CPU, 0, NULL);
+}
+
+static void must_not_run(ln_op_arg *op_arg)
+{
+    op_arg->status = LN_FAIL(LN_INTERNAL, "an operator of a group ran by itself");
+}
+
+static ln_status side_prepare(void *priv, const ln_list *ops, void **out_group)
+{
+    (void)priv;
+    side_group *group = ln_alloc(sizeof *group);
+    *out_group = group;
+    if (!group)
+        return LN_NO_MEMORY;
+    int place = 0;
+    const ln_op *op;
+    LN_LIST_FOREACH (op, ops) {
+        if (ln_streq(op->op_arg->optype, "relu_side"))
+            group->places[group->relu_count++] = place;
+        place += ln_list_length(op->op_arg->tensors_in) + ln_list_length(op->op_arg->tensors_out);
+    }
+    atomic_fetch_add(&side_prepared, 1);
+    return LN_OK;
+}
+
+// Relus that add 1.
+static ln_status side_run(void *priv, void *prepared, tl_tensor *const *addresses)
+{
+    const side_group *group = prepared;
+    (void)priv;
+    atomic_fetch_add(&side_runs, 1);
+    for (int k = 0; k < group->relu_count; k++) {
+        const tl_tensor *src = addresses[group->places[k]], *dst = addresses[group->places[k] + 1];
+        for (int i = 0; i < SIDE_LEN; i++) {
+            float x = ((const float *)src->data)[i];
+            ((float *)dst->data)[i] = (x > 0 ? x : 0) + 1;
+        }
+    }
+    return LN_OK;
+}
+
+static ln_status side_wait(void *priv, void *group, tl_tensor *const *addresses)
+{
+    (void)priv;
+    (void)group;
+    return addresses[0] ? LN_OK : LN_FAIL(LN_INTERNAL, "no addresses to wait for");
+}
+
+static void side_release(void *priv, void *group)
+{
+    (void)priv;
+    ln_free(group);
+}
+
+static ln_list *lower_to_side(const ln_context *ctx, const ln_op *op, int *match)
+{
+    (void)ctx;
+    *match = ln_streq(op->op_arg->optype, "relu");
+    return *match
+               ? ln_list_append(NULL, ln_op_copy_to_optype(LN_ARCH.op_proto_table, op, "relu_side"))
+               : NULL;
+}
+
+// -x by the host, three relus by the device, -y by the host.
+static const char side_text[] = "input(| dst=x | dtype=TL_FLOAT, dims=[33]);\n"
+                                "Neg(X=x | Y=n |);\nrelu(src=n | dst=p |);\n"
+                                "relu(src=p | dst=q |);\nrelu(src=q | dst=r |);\n"
+                                "Neg(X=r | Y=y |);\noutput(src=y | |);\n";
+
+static float side_expected(float x)
+{
+    float y = -x;
+    for (int k = 0; k < 3; k++)
+        y = (y > 0 ? y : 0) + 1;
+    return -y;
+}
+
+static void *run_beside(void *program)
+{
+    ln_session *session;
+    float x[SIDE_LEN], y[SIDE_LEN];
+    bool is_right = ln_session_create(program, &session) == LN_OK;
+    for (int round = 0; round < 200 && is_right; round++) {
+        for (int i = 0; i < SIDE_LEN; i++)
+            x[i] = (float)((i * 7 + round + (int)((uintptr_t)session >> 6) % 97) % 31) - 15;
+        is_right = ln_session_set_data(session, "x", x, sizeof x) == LN_OK &&
+                   ln_session_run(session) == LN_OK &&
+                   ln_session_get_data(session, "y", y, sizeof y) == LN_OK;
+        for (int i = 0; i < SIDE_LEN && is_right; i++)
+            is_right = y[i] == side_expected(x[i]);
+    }
+    ln_session_free(session);
+    return is_right ? program : NULL;
+}
+
+static void check_side(bool is_async)
+{
+    enum { THREADS = 4 };
+    CHECK_OK(ln_arch_init());
+    ln_op_arg relu_arg = {.optype = "relu_side", .arch = "side"};
+    ln_op relu = {.op_arg = &relu_arg,
+                  .pre_run = define_side,
+                  .run = must_not_run,
+                  .post_run = ln_op_undefine_outputs};
+    ln_op *ops[] = {&relu, NULL};
+    ln_expander_func ep_funcs[] = {lower_to_side, NULL};
+    ln_arch side = {.arch_name = "side",
+                    .reg_ops = ops,
+                    .ep_funcs = ep_funcs,
+                    .fallbacks = "ref",
+                    .prepare = side_prepare,
+                    .run = is_async ? NULL : side_run,
+                    .run_async = is_async ? side_run : NULL,
+                    .wait = is_async ? side_wait : NULL,
+                    .release = side_release};
+    CHECK_OK(ln_arch_register(&side));
+    atomic_store(&side_prepared, 0);
+    atomic_store(&side_runs, 0);
+    ln_context *ctx = load_text(side_text, "side");
+    float x[SIDE_LEN] = {-3, 5}, y[SIDE_LEN];
+    CHECK_OK(ln_context_set_data(ctx, "x", x));
+    CHECK_OK(ln_context_run(ctx));
+    CHECK_NOT_NULL(ln_context_get_data(ctx, "y", y));
+    for (int i = 0; i < SIDE_LEN; i++)
+        CHECK_NEAR(y[i], side_expected(x[i]), 0);
+    ln_program *program;
+    CHECK_OK(ln_program_create(ctx, &program));
+    close_context(ctx);
+    CHECK(ln_program_is_fixed(program));
+    CHECK_EQ(side_prepared, 2); // for the context, and once for all sessions
+    pthread_t threads[THREADS];
+    for (int i = 0; i < THREADS; i++)
+        CHECK_EQ(pthread_create(&threads[i], NULL, run_beside, program), 0);
+    for (int i = 0; i < THREADS; i++) {
+        void *result = NULL;
+        pthread_join(threads[i], &result);
+        CHECK_NOT_NULL(result);
+    }
+    CHECK_EQ(side_prepared, 2);
+    CHECK_EQ(side_runs, 1 + THREADS * 200);
+    ln_program_release(program);
+    CHECK_OK(ln_arch_unregister("side"));
+    ln_arch_cleanup();
+}
+
+TEST(sessions_run_one_group_with_addresses_of_their_own)
+{
+    check_side(false);
+    check_side(true);
 }
 
 // ---- Serializers ----
@@ -498,6 +671,7 @@ TEST_LIST(a_function_that_returns_an_operator_of_the_model_is_refused,
           init_counts, hand_written_functions_work_beside_rules,
           a_schedule_that_breaks_the_data_flow_is_refused, a_combiner_without_end_is_stopped,
           a_device_has_memory_and_groups_of_its_own,
+          sessions_run_one_group_with_addresses_of_their_own,
           an_operator_loader_reads_what_the_library_does_not_know,
           a_loader_gives_parameters_of_its_own, parameters_change_hands_where_the_operator_is_made,
           formats_are_told_apart_by_content)

@@ -521,9 +521,10 @@ static ln_status device_prepare(void *priv, const ln_list *ops, void **out_group
     return *out_group ? LN_OK : LN_NO_MEMORY;
 }
 
-static ln_status device_run(void *priv, void *group)
+static ln_status device_run(void *priv, void *group, tl_tensor *const *addresses)
 {
     (void)priv;
+    (void)addresses;
     ln_op *op;
     LN_LIST_FOREACH (op, (ln_list *)group) {
         if (op->run)

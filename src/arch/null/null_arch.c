@@ -51,10 +51,11 @@ static ln_status null_prepare(void *priv, const ln_list *ops, void **out_group)
     return LN_OK;
 }
 
-static ln_status null_run(void *priv, void *group)
+static ln_status null_run(void *priv, void *group, tl_tensor *const *addresses)
 {
     (void)priv;
     (void)group;
+    (void)addresses;
     return LN_OK;
 }
 

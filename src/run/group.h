@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// Neighbours in the list of operators that run together on a device, as one step.
+
+#ifndef LN_RUN_GROUP_H
+#define LN_RUN_GROUP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include <lightnet/arch.h>
+
+typedef struct ln_group {
+    const ln_arch *arch;
+    void *prepared;     // by the arch
+    const ln_op *first; // in the list of the context
+    size_t op_count;
+    size_t address_count;
+    tl_tensor *addresses[]; // in the context: see `run` of lightnet/arch.h; NULL: none
+} ln_group;
+
+// True if operators of the arch run as groups. NULL: false.
+bool ln_runs_groups(const ln_arch *arch);
+
+// Prepares the group of `arch` that begins at `ops`, the rest of a context's list.
+ln_status ln_group_create(const ln_arch *arch, const ln_list *ops, ln_group **out_group);
+void ln_group_destroy(ln_group *group); // NULL is fine
+
+// The function of its step: runs `group` and waits until it is done.
+ln_status ln_group_run(void *group, tl_tensor *const *addresses);
+
+#endif
