@@ -23,6 +23,9 @@ step "build"
 cmake --preset release -DLN_TESTS=ON -DLN_WERROR=ON >/dev/null
 cmake --build build -j "$(nproc)"
 
+step "layers of what is linked"
+python3 tools/layers.py build
+
 step "warnings of clang"
 tools/clang.py build
 

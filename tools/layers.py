@@ -4,10 +4,16 @@
 operator of a leaf: "relu_cpu" stands in src/arch/cpu alone. Each public header is in one circle. Passes and the arch cpu know the types of the
 core (src/desc/core_types.inc), and those that they describe themselves, but none of a format's.
 
+    tools/layers.py [BUILD]
+
+With a build of the library, also that no module calls a function, nor names a variable, that is defined in its own
+layer or above, whatever header declares it: seen from the symbols of the objects in its archives.
+
 Silent when all is well; else one line a finding, and exit 1.
 """
 import pathlib
 import re
+import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -143,10 +149,41 @@ def circles():
             yield f"include/lightnet/{name}.h: in {named.count(name)} of the circles {', '.join(umbrellas)}, not in one"
 
 
+# ---- Links ----
+
+def symbols_of(build):
+    """({symbol: module that defines it}, [(module, object, symbol that it needs)]) of the archives of all modules."""
+    defined, needed = {}, []
+    for archive in sorted((build / "src").rglob("libln_*.a")):
+        parts = archive.relative_to(build / "src").parts[:-1]
+        module = "/".join(parts[:2] if parts[0] in ("arch", "serial", "compat") else parts[:1])
+        text = subprocess.run(["nm", "-A", "-P", archive], capture_output=True, text=True, check=True).stdout
+        for line in text.splitlines():
+            where, symbol, kind = line.split()[:3]
+            if kind == "U":
+                needed.append((module, where.split("[")[-1].rstrip(":]"), symbol))
+            elif kind in "TDBRV":
+                defined[symbol] = module
+    return defined, needed
+
+
+def links(build, layers):
+    defined, needed = symbols_of(build)
+    if "ln_context_run" not in defined:
+        sys.exit(f"layers: no archives of the library's modules in {build}; build it first")
+    for module, where, symbol in needed:
+        target = defined.get(symbol, module)
+        if target != module and layer_of(target, layers) >= layer_of(module, layers):
+            yield (f"src/{module} ({where}): {module} (layer {layer_of(module, layers)}) must not use {symbol} of "
+                   f"{target} (layer {layer_of(target, layers)})")
+
+
 def main():
     layers, headers = read_layers()
     finder = leaf_op_finder()
     findings = [*beyond_the_core(), *circles()]
+    for build in sys.argv[1:]:
+        findings += links(pathlib.Path(build), layers)
     files = [p for folder in ("src", "cli") for p in (ROOT / folder).rglob("*") if p.suffix in (".c", ".h", ".inc")]
     for path in sorted(files):
         module = module_of(path, layers)

@@ -137,7 +137,7 @@ else
         --seconds="${LN_DIFFERENTIAL_SECONDS:-120}"
 fi
 count "tree" tools/tree.sh
-count "layers" python3 tools/layers.py
+count "layers" python3 tools/layers.py build
 count "exports" tools/exports.sh build/liblightnet.so
 count "symbols" tools/symbols.sh build/liblightnet.a
 count "exports of lightnet-cvm" tools/exports.sh build/liblightnet-cvm.so src/compat/cvm/include CVM_DLL

@@ -4,6 +4,8 @@
 #ifndef LN_COMPILE_INSTANCE_H
 #define LN_COMPILE_INSTANCE_H
 
+#include <stdbool.h>
+
 #include "compile/constants.h"
 #include "ir/memory.h"
 
@@ -15,9 +17,27 @@ typedef struct ln_instance_constants {
 
 void ln_instance_constants_deinit(ln_instance_constants *shared);
 
-// As their namesakes of ln_plans (ir/context.h). ln_plan_source_make plans an instance.
+// As their namesakes below, which are asked with the context of a program.
 ln_status ln_instance_constants_share(ln_instance_constants *shared, const ln_context *first);
 ln_status ln_instance_load(const ln_instance_constants *shared, const ln_context *ctx,
                            ln_context *instance);
+
+// ---- Of the context of a program ----
+
+// Whether a program of `ctx`, LOADED, has an instance for each set of shapes: runs of `ctx` take
+// the plan for the shapes of its inputs, whatever they hold, or `ctx` is bound to shapes that may
+// change.
+bool ln_plans_have_instances(const ln_context *ctx);
+
+// *out_instance, the caller's, is PLANNED for `shapes`, those of the dynamic inputs of `ctx`, with
+// the limits and time of `caller`; then LOADED, with the constants that are shared. Any number of
+// threads may call them at once. `ctx` need no longer be LOADED.
+ln_status ln_plans_make_instance(const ln_context *ctx, const ln_context *caller, size_t count,
+                                 const ln_input_shape *shapes, ln_context **out_instance);
+ln_status ln_plans_load_instance(const ln_context *ctx, ln_context *instance);
+
+// Instances that are made afterwards have constants of `first`, which is one or is bound, where it
+// has them. Once, while none is made.
+ln_status ln_plans_share_constants(const ln_context *ctx, const ln_context *first);
 
 #endif

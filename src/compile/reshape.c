@@ -233,30 +233,31 @@ static ln_status make_in_range(const shape_plans *p, const ln_context *ctx,
 
 // ---- Instances of a program ----
 
-static bool has_instances(const ln_context *ctx)
+bool ln_plans_have_instances(const ln_context *ctx)
 {
     const shape_plans *p = (const shape_plans *)ctx->plans;
+    if (!p)
+        return false;
     if (has_open_inputs(ctx))
         return ln_follows_always(ctx) && !ln_plan_source_range(p->source);
     return !ctx->graphs && ctx->plan_reuse != LN_PLAN_REUSE_NOTHING && is_as_loaded(p, ctx);
 }
 
-static ln_status plan_instance(struct ln_plans *base, const ln_context *ctx,
-                               const ln_context *caller, size_t count, const ln_input_shape *shapes,
-                               ln_context **out_instance)
+ln_status ln_plans_make_instance(const ln_context *ctx, const ln_context *caller, size_t count,
+                                 const ln_input_shape *shapes, ln_context **out_instance)
 {
-    const shape_plans *p = (const shape_plans *)base;
+    const shape_plans *p = (const shape_plans *)ctx->plans;
     return make_in_range(p, ctx, caller, p->of_instances.constants, count, shapes, out_instance);
 }
 
-static ln_status load_instance(struct ln_plans *base, const ln_context *ctx, ln_context *instance)
+ln_status ln_plans_load_instance(const ln_context *ctx, ln_context *instance)
 {
-    return ln_instance_load(&((const shape_plans *)base)->of_instances, ctx, instance);
+    return ln_instance_load(&((const shape_plans *)ctx->plans)->of_instances, ctx, instance);
 }
 
-static ln_status share_constants(struct ln_plans *base, const ln_context *first)
+ln_status ln_plans_share_constants(const ln_context *ctx, const ln_context *first)
 {
-    return ln_instance_constants_share(&((shape_plans *)base)->of_instances, first);
+    return ln_instance_constants_share(&((shape_plans *)ctx->plans)->of_instances, first);
 }
 
 // ---- Life ----
@@ -329,13 +330,7 @@ static ln_status plans_create(const ln_context *ctx, ln_plan_source *source, sha
     *out_p = p;
     if (!p)
         return LN_NO_MEMORY;
-    p->base = (struct ln_plans){.destroy = plans_destroy,
-                                .allocate = allocate,
-                                .unload = unload,
-                                .has_instances = has_instances,
-                                .plan_instance = plan_instance,
-                                .load_instance = load_instance,
-                                .share_constants = share_constants};
+    p->base = (struct ln_plans){.destroy = plans_destroy, .allocate = allocate, .unload = unload};
     p->source = ln_plan_source_retain(source);
     p->home = NO_PLAN;
     p->count = 1;

@@ -69,20 +69,6 @@ struct ln_plans {
                           ln_memory **out_workspace);
     // Gives back what the plans that are not in use hold, and what they share with `ctx`.
     void (*unload)(struct ln_plans *plans, ln_context *ctx);
-    // Whether a program of `ctx`, LOADED, has an instance for each set of shapes: runs of `ctx`
-    // take the plan for the shapes of its inputs, whatever they hold, or `ctx` is bound to shapes
-    // that may change.
-    bool (*has_instances)(const ln_context *ctx);
-    // *out_instance, the caller's, is PLANNED for `shapes`, those of the dynamic inputs of `ctx`,
-    // with the limits and time of `caller`; then LOADED, with the constants that are shared. Any
-    // number of threads may call them at once. `ctx` need no longer be LOADED.
-    ln_status (*plan_instance)(struct ln_plans *plans, const ln_context *ctx,
-                               const ln_context *caller, size_t count, const ln_input_shape *shapes,
-                               ln_context **out_instance);
-    ln_status (*load_instance)(struct ln_plans *plans, const ln_context *ctx, ln_context *instance);
-    // Instances that are made afterwards have constants of `first`, which is one or is bound, where
-    // it has them. Once, while none is made.
-    ln_status (*share_constants)(struct ln_plans *plans, const ln_context *first);
 };
 
 // Places the tensors of `ctx`, a copy of `from`, whose static tensors it then shares; the workspace

@@ -11,7 +11,7 @@
 
 #include <lightnet/program.h>
 
-#include "run/program.h"
+#include "program/program.h"
 #include "tests/api/values.h"
 #include "tests/oom.h"
 

@@ -5,10 +5,10 @@
 // Any thread may ask at any time. Whoever asks first for some shapes makes their instance, outside
 // of the lock; those who ask for the same meanwhile wait for it, others do not.
 
-#ifndef LN_RUN_INSTANCES_H
-#define LN_RUN_INSTANCES_H
+#ifndef LN_PROGRAM_INSTANCES_H
+#define LN_PROGRAM_INSTANCES_H
 
-#include "run/instance.h"
+#include "program/instance.h"
 
 typedef struct ln_instances ln_instances;
 

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Programs: a clone of a context, which no caller can change, and the instances made of it.
 
-#include "run/program.h"
+#include "program/program.h"
 
 #include <string.h>
 
 #include <lightnet/allocator.h>
 
+#include "compile/instance.h"
 #include "ir/context.h"
 
 // ---- Life ----
@@ -134,10 +135,9 @@ static bool has_open_inputs(const ln_context *ctx)
 static ln_status fill(ln_program *program, const ln_context *ctx)
 {
     LN_TRY(ln_context_clone(ctx, &program->ctx));
-    const struct ln_plans *plans = program->ctx->plans;
     bool has_frame = ln_frame_fits(program->ctx);
     bool has_instances =
-        plans && plans->has_instances(program->ctx) && (has_frame || has_open_inputs(program->ctx));
+        ln_plans_have_instances(program->ctx) && (has_frame || has_open_inputs(program->ctx));
     LN_TRY(note_ends(program, has_frame || has_instances, has_instances));
     if (has_frame)
         LN_TRY(ln_instance_create(program->ctx, &program->instance));

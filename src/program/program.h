@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a program has, as its sessions see it. Nothing in it changes once it is made.
 
-#ifndef LN_RUN_PROGRAM_H
-#define LN_RUN_PROGRAM_H
+#ifndef LN_PROGRAM_PROGRAM_H
+#define LN_PROGRAM_PROGRAM_H
 
 #include <stdatomic.h>
 #include <stdbool.h>
 
 #include <lightnet/program.h>
 
-#include "run/instance.h"
-#include "run/instances.h"
+#include "program/instance.h"
+#include "program/instances.h"
 
 // An input or output.
 typedef struct ln_program_end {

@@ -5,7 +5,7 @@
 // instance's, in a workspace that grows. Where there can be no instance, a clone of the program's
 // context runs instead, with its bits.
 
-#include "run/session.h"
+#include "program/session.h"
 
 #include <stdint.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sessions: what is set, bound, run and looked at.
 
-#include "run/session.h"
+#include "program/session.h"
 
 #include <stdint.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Making instances.
 
-#include "run/instance.h"
+#include "program/instance.h"
 
 #include <lightnet/allocator.h>
 

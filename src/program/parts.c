@@ -10,8 +10,8 @@
 
 #include "ir/context.h"
 #include "ir/op_life.h"
+#include "program/instance.h"
 #include "run/group.h"
-#include "run/instance.h"
 
 // The tensor whose memory `entry` is in.
 static const ln_tensor_entry *root_of(const ln_context *ctx, const ln_tensor_entry *entry)

@@ -2,8 +2,8 @@
 // An instance: what runs of a program have in common for one set of shapes. Nothing in it changes
 // once it is made.
 
-#ifndef LN_RUN_INSTANCE_H
-#define LN_RUN_INSTANCE_H
+#ifndef LN_PROGRAM_INSTANCE_H
+#define LN_PROGRAM_INSTANCE_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -7,7 +7,7 @@
 //
 // A failure that another attempt may not have (memory) is told to those who wait, then forgotten.
 
-#include "run/instances.h"
+#include "program/instances.h"
 
 #include <pthread.h>
 #include <time.h>
@@ -16,6 +16,7 @@
 
 #include "base/deadline.h"
 #include "base/error_state.h"
+#include "compile/instance.h"
 #include "ir/context.h"
 #include "ir/phase.h"
 
@@ -301,23 +302,22 @@ static void unload_home(ln_instances *all)
 static ln_status make(ln_instances *all, const ln_context *caller, size_t count,
                       const ln_input_shape *shapes, bool is_first, made *m)
 {
-    struct ln_plans *plans = all->home->plans;
     if (is_first && all->has_first && !all->is_shared) {
-        LN_TRY(plans->share_constants(plans, all->home));
+        LN_TRY(ln_plans_share_constants(all->home, all->home));
         all->is_shared = true;
     }
-    LN_TRY(plans->plan_instance(plans, all->home, caller, count, shapes, &m->ctx));
+    LN_TRY(ln_plans_make_instance(all->home, caller, count, shapes, &m->ctx));
     m->is_misfit = !ln_frame_fits(m->ctx);
     if (m->is_misfit)
         return LN_OK;
     if (is_first && !all->has_first)
         unload_home(all);
-    LN_TRY(plans->load_instance(plans, all->home, m->ctx));
+    LN_TRY(ln_plans_load_instance(all->home, m->ctx));
     m->is_misfit = !ln_frame_fits(m->ctx);
     if (m->is_misfit)
         return LN_OK;
     LN_TRY(ln_instance_create(m->ctx, &m->instance));
-    return is_first && !all->has_first ? plans->share_constants(plans, m->ctx) : LN_OK;
+    return is_first && !all->has_first ? ln_plans_share_constants(all->home, m->ctx) : LN_OK;
 }
 
 static ln_status make_or_nothing(ln_instances *all, const ln_context *caller, size_t count,
@@ -501,10 +501,9 @@ ln_status ln_instances_clone(ln_instances *all, const ln_context *caller, size_t
     *out_clone = NULL;
     if (!all->has_first)
         return clone_home(all, out_clone);
-    struct ln_plans *plans = all->home->plans;
     ln_context *own;
-    LN_TRY(plans->plan_instance(plans, all->home, caller, count, shapes, &own));
-    ln_status status = plans->load_instance(plans, all->home, own);
+    LN_TRY(ln_plans_make_instance(all->home, caller, count, shapes, &own));
+    ln_status status = ln_plans_load_instance(all->home, own);
     if (status == LN_OK)
         *out_clone = own;
     else

@@ -6,11 +6,11 @@
 //     with both                     the first, until an input is given another shape
 //     with none                     a clone of the program's context
 
-#ifndef LN_RUN_SESSION_H
-#define LN_RUN_SESSION_H
+#ifndef LN_PROGRAM_SESSION_H
+#define LN_PROGRAM_SESSION_H
 
 #include "ir/memory.h"
-#include "run/program.h"
+#include "program/program.h"
 
 // Memory of the caller's that an input or output uses.
 typedef struct ln_session_binding {
