@@ -3,7 +3,6 @@
 
 #include "compile/plan_source.h"
 
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 
@@ -13,14 +12,15 @@
 #include "compile/reshape.h"
 #include "compile/template.h"
 #include "ir/context.h"
+#include "ir/turn.h"
 
 struct ln_plan_source {
     atomic_size_t holder_count;
     ln_context *model; // READY, as it was read; constant
     char *target;
     ln_optimize_options options;
-    char **rule_files;    // of the options
-    pthread_mutex_t lock; // of the templates
+    char **rule_files; // of the options
+    ln_turn turn;      // at the templates
     ln_templates *templates;
     ln_range *range; // NULL: none
 };
@@ -36,7 +36,7 @@ static void destroy(ln_plan_source *s)
     for (size_t i = 0; i < s->options.rule_file_count; i++)
         ln_free(s->rule_files[i]);
     ln_free(s->rule_files);
-    pthread_mutex_destroy(&s->lock);
+    ln_turn_deinit(&s->turn);
     ln_free(s);
 }
 
@@ -83,15 +83,16 @@ ln_status ln_plan_source_create(const ln_context *ctx, const char *target,
     ln_plan_source *s = ln_alloc(sizeof *s);
     if (!s)
         return LN_NO_MEMORY;
-    if (pthread_mutex_init(&s->lock, NULL) != 0) {
+    ln_status status = ln_turn_init(&s->turn);
+    if (status != LN_OK) {
         ln_free(s);
-        return LN_FAIL(LN_NO_MEMORY, "out of memory for a lock");
+        return status;
     }
     atomic_init(&s->holder_count, 1);
     s->range = ln_range_retain(ln_range_of(ctx));
     s->options = ln_optimize_options_default();
     s->target = ln_strdup(target);
-    ln_status status = s->target ? copy_options(s, options) : LN_NO_MEMORY;
+    status = s->target ? copy_options(s, options) : LN_NO_MEMORY;
     if (status == LN_OK)
         status = ln_context_clone(ctx, &s->model);
     if (status == LN_OK)
@@ -143,12 +144,12 @@ static ln_status list_shapes(const ln_context *ctx, size_t count, const ln_input
 }
 
 // *out_instance is NULL if there is no template for such shapes.
-static ln_status make_instance(ln_plan_source *s, const ln_context *ctx, size_t count,
+static ln_status make_instance(ln_plan_source *s, const ln_context *caller, size_t count,
                                const ln_input_shape *shapes, ln_context **out_instance)
 {
-    pthread_mutex_lock(&s->lock);
-    ln_status status = ln_templates_make(s->templates, ctx, count, shapes, out_instance);
-    pthread_mutex_unlock(&s->lock);
+    LN_TRY(ln_turn_take(&s->turn, caller));
+    ln_status status = ln_templates_make(s->templates, caller, count, shapes, out_instance);
+    ln_turn_give(&s->turn);
     return status;
 }
 

@@ -10,24 +10,19 @@
 #include "program/instances.h"
 
 #include <pthread.h>
-#include <time.h>
 
 #include <lightnet/allocator.h>
 
-#include "base/deadline.h"
 #include "base/error_state.h"
 #include "compile/instance.h"
 #include "ir/context.h"
-#include "ir/phase.h"
+#include "ir/turn.h"
 
 // How many are kept when sessions hold fewer, if the memory limit allows that.
 #define MAX_KEPT 16
 
 // So many shapes without an instance, and none with one: there will be none.
 #define MAX_MISFITS 3
-
-// How often who waits looks whether to wait on, if that can end early.
-#define LOOK_NS 5000000
 
 typedef enum row_state { MAKING, READY, REFUSED, FAILED, ABANDONED } row_state;
 
@@ -49,11 +44,11 @@ typedef struct row {
 
 struct ln_instances {
     ln_context *home;
-    bool has_first;            // `home` is one: its constants are shared
-    bool is_shared;            // of the maker that is the first: they are, by now
-    pthread_mutex_t home_lock; // of its memory, and of the next
-    ln_context *origin;        // of clones, loaded anew; NULL: `home` is, or none was made
-    pthread_mutex_t lock;      // of all below, but for what a row has once it is READY
+    bool has_first;       // `home` is one: its constants are shared
+    bool is_shared;       // of the maker that is the first: they are, by now
+    ln_turn home_turn;    // at its memory, and at the next
+    ln_context *origin;   // of clones, loaded anew; NULL: `home` is, or none was made
+    pthread_mutex_t lock; // of all below, but for what a row has once it is READY
     pthread_cond_t changed;
     row *rows;
     size_t count, use_count;
@@ -72,29 +67,17 @@ static void row_destroy(row *r)
     ln_free(r);
 }
 
-static bool make_changed(pthread_cond_t *changed)
-{
-    pthread_condattr_t clock;
-    if (pthread_condattr_init(&clock) != 0)
-        return false;
-    bool is_made = pthread_condattr_setclock(&clock, CLOCK_MONOTONIC) == 0 &&
-                   pthread_cond_init(changed, &clock) == 0;
-    pthread_condattr_destroy(&clock);
-    return is_made;
-}
-
 // All or none.
-static bool make_locks(ln_instances *all)
+static ln_status make_locks(ln_instances *all)
 {
-    if (pthread_mutex_init(&all->lock, NULL) != 0)
-        return false;
-    if (pthread_mutex_init(&all->home_lock, NULL) == 0) {
-        if (make_changed(&all->changed))
-            return true;
-        pthread_mutex_destroy(&all->home_lock);
+    LN_TRY(ln_turn_init(&all->home_turn));
+    if (pthread_mutex_init(&all->lock, NULL) == 0) {
+        if (ln_changes_init(&all->changed))
+            return LN_OK;
+        pthread_mutex_destroy(&all->lock);
     }
-    pthread_mutex_destroy(&all->lock);
-    return false;
+    ln_turn_deinit(&all->home_turn);
+    return LN_FAIL(LN_NO_MEMORY, "out of memory for a lock");
 }
 
 void ln_instances_destroy(ln_instances *all)
@@ -107,7 +90,7 @@ void ln_instances_destroy(ln_instances *all)
     }
     ln_context_free(all->origin);
     pthread_cond_destroy(&all->changed);
-    pthread_mutex_destroy(&all->home_lock);
+    ln_turn_deinit(&all->home_turn);
     pthread_mutex_destroy(&all->lock);
     ln_free(all);
 }
@@ -197,11 +180,12 @@ ln_status ln_instances_create(ln_context *home, const ln_instance *first, size_t
     if (!all)
         return LN_NO_MEMORY;
     all->home = home;
-    if (!make_locks(all)) {
+    ln_status status = make_locks(all);
+    if (status != LN_OK) {
         ln_free(all);
-        return LN_FAIL(LN_NO_MEMORY, "out of memory for a lock");
+        return status;
     }
-    ln_status status = first ? list_first(all, first, count, shapes) : LN_OK;
+    status = first ? list_first(all, first, count, shapes) : LN_OK;
     if (status == LN_OK)
         *out_instances = all;
     else
@@ -262,17 +246,7 @@ static void let_go(ln_instances *all, row *r)
 // Waits until something has changed, or the caller's time is up.
 static ln_status wait(ln_instances *all, const ln_context *caller)
 {
-    if (ln_deadline_get() == 0 && !ln_cancel_watched()) {
-        pthread_cond_wait(&all->changed, &all->lock);
-        return LN_OK;
-    }
-    struct timespec until;
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_nsec += LOOK_NS;
-    until.tv_sec += until.tv_nsec / 1000000000;
-    until.tv_nsec %= 1000000000;
-    pthread_cond_timedwait(&all->changed, &all->lock, &until);
-    return ln_phase_check(caller, NULL);
+    return ln_changes_wait(&all->changed, &all->lock, caller);
 }
 
 // ---- Making ----
@@ -292,11 +266,12 @@ typedef struct made {
 } made;
 
 // The instance has constants in its own form.
-static void unload_home(ln_instances *all)
+static ln_status unload_home(ln_instances *all, const ln_context *caller)
 {
-    pthread_mutex_lock(&all->home_lock);
+    LN_TRY(ln_turn_take(&all->home_turn, caller));
     ln_context_unload(all->home);
-    pthread_mutex_unlock(&all->home_lock);
+    ln_turn_give(&all->home_turn);
+    return LN_OK;
 }
 
 static ln_status make(ln_instances *all, const ln_context *caller, size_t count,
@@ -311,7 +286,7 @@ static ln_status make(ln_instances *all, const ln_context *caller, size_t count,
     if (m->is_misfit)
         return LN_OK;
     if (is_first && !all->has_first)
-        unload_home(all);
+        LN_TRY(unload_home(all, caller));
     LN_TRY(ln_plans_load_instance(all->home, m->ctx));
     m->is_misfit = !ln_frame_fits(m->ctx);
     if (m->is_misfit)
@@ -480,13 +455,13 @@ static ln_status need_origin(ln_instances *all)
     return status;
 }
 
-static ln_status clone_home(ln_instances *all, ln_context **out_clone)
+static ln_status clone_home(ln_instances *all, const ln_context *caller, ln_context **out_clone)
 {
-    pthread_mutex_lock(&all->home_lock);
+    LN_TRY(ln_turn_take(&all->home_turn, caller));
     ln_status status = need_origin(all);
     if (status == LN_OK)
         status = ln_context_clone(all->origin ? all->origin : all->home, out_clone);
-    pthread_mutex_unlock(&all->home_lock);
+    ln_turn_give(&all->home_turn);
     return status;
 }
 
@@ -500,7 +475,7 @@ ln_status ln_instances_clone(ln_instances *all, const ln_context *caller, size_t
 {
     *out_clone = NULL;
     if (!all->has_first)
-        return clone_home(all, out_clone);
+        return clone_home(all, caller, out_clone);
     ln_context *own;
     LN_TRY(ln_plans_make_instance(all->home, caller, count, shapes, &own));
     ln_status status = ln_plans_load_instance(all->home, own);

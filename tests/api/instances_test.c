@@ -7,6 +7,7 @@
 #include <stdalign.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <time.h>
 
 #include <lightnet/call.h>
 #include <lightnet/op_info.h>
@@ -26,8 +27,18 @@
 
 static atomic_int load_count, is_closed, is_held_up;
 
+// 1: the first that infers here stays until that is 0, and no other comes as far.
+static atomic_int is_infer_closed;
+
 static ln_status infer_gate(ln_call *call)
 {
+    int closed = 1;
+    if (atomic_compare_exchange_strong(&is_infer_closed, &closed, 2)) {
+        atomic_store(&is_held_up, 1);
+        while (atomic_load(&is_infer_closed))
+            continue;
+        atomic_store(&is_held_up, 0);
+    }
     return ln_call_out_like(call, 0, 0);
 }
 
@@ -609,6 +620,46 @@ TEST(who_waits_can_be_stopped_too)
     close_library();
 }
 
+// A new shape waits for the templates as long as another thread makes a plan of them.
+TEST(who_waits_for_the_templates_can_be_stopped_too)
+{
+    open_library();
+    need_expected(1, 5);
+    for (int known = OPEN; known <= BOUND; known++) {
+        ln_program *program = program_that_knows((knowledge)known);
+        ln_session *session = session_of(program);
+        CHECK_OK(run(session, 2));
+        pthread_t threads[2];
+        job making = {.program = program, .rounds = 1, .rows = 3};
+        job waiting = {.program = program, .cancel = ln_cancel_create(), .rounds = 1, .rows = 5};
+        atomic_store(&is_infer_closed, 1);
+        start(&threads[0], &making);
+        while (!atomic_load(&is_held_up))
+            continue;
+        CHECK_OK(run(session, 2)); // one that is there does not wait
+        CHECK_OK(ln_session_set_timeout(session, 0.05));
+        CHECK_FAILS(run(session, 5), LN_TIMEOUT);
+        CHECK_OK(ln_session_set_timeout(session, 0));
+        start(&threads[1], &waiting);
+        nanosleep(&(struct timespec){.tv_nsec = 20000000}, NULL); // it waits by now
+        ln_cancel_request(waiting.cancel);
+        pthread_join(threads[1], NULL);
+        CHECK_EQ(waiting.status, LN_CANCELLED);
+        atomic_store(&is_infer_closed, 0);
+        pthread_join(threads[0], NULL);
+        CHECK_OK(making.status);
+        CHECK(making.is_right);
+        for (int rows = 1; rows <= 5; rows++) {
+            CHECK_OK(run(session, rows));
+            CHECK(has_output(session, rows));
+        }
+        ln_cancel_release(waiting.cancel);
+        ln_session_free(session);
+        ln_program_release(program);
+    }
+    close_library();
+}
+
 // ---- What is refused ----
 
 TEST(a_plan_over_the_limit_is_an_error_for_all_who_ask)
@@ -838,6 +889,7 @@ TEST_LIST(
     a_shape_out_of_range_is_an_error_of_the_run, bound_memory_is_used_for_each_shape,
     threads_that_ask_for_one_shape_make_it_once, threads_with_random_shapes_have_the_bits_of_each,
     a_maker_that_is_stopped_fails_nobody_else, who_waits_can_be_stopped_too,
+    who_waits_for_the_templates_can_be_stopped_too,
     a_plan_over_the_limit_is_an_error_for_all_who_ask, models_without_a_plan_run_as_a_context_does,
     sessions_and_shapes_share_the_constants, constants_of_kept_shapes_stay_within_the_limit,
     memory_does_not_grow_with_the_number_of_shapes, without_memory_a_run_fails_and_nothing_is_wrong)
