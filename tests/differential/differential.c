@@ -33,6 +33,7 @@
 #include "tests/differential/patterns.h"
 #include "tests/differential/reduce.h"
 #include "tests/differential/sides.h"
+#include "tests/differential/sized.h"
 
 // ---- Options ----
 
@@ -98,6 +99,7 @@ typedef struct progress {
     long made, ran, refused, not_made, failed, known;
     long rule_hits[MAX_RULES]; // firings, by pattern_name's number
     long rule_made[MAX_RULES];
+    long dynamic_runs, range_runs; // of shapes
     long known_hits[64];
     long form_made[MAX_FORMS];
     bool is_done;
@@ -163,6 +165,8 @@ static void judge_dynamic(verdict *v, as_read *a, const char *name, side_result 
     side_result_free(r);
 }
 
+#define MOST_DYNAMIC 2
+
 // Dimensions of inputs that change together: those of a size, on one axis or on all (-1).
 typedef struct dynamic_size {
     int size, axis;
@@ -176,10 +180,32 @@ static const dynamic_size *find_size(const dynamic_size *list, int count, int si
     return NULL;
 }
 
-#define DYNAMIC (-1)
+// As many elements as there are now, the same again and again. false: there are none.
+static bool repeat_data(model *m, model_op *op, size_t count)
+{
+    static char text[1 << 16];
+    const char *data = model_op_param(m, op, "data"), *at = data ? data + 1 : NULL;
+    size_t used = (size_t)snprintf(text, sizeof text, "["), len;
+    for (size_t i = 0; at && i < count; i++, used += len + 1) {
+        len = strcspn(at, ",]");
+        if (len == 0 || used + len + 2 > sizeof text)
+            return false;
+        memcpy(text + used, at, len);
+        text[used + len] = ',';
+        at += at[len] == ',' ? len + 1 + strspn(at + len + 1, " ") : len;
+        at = *at == ']' ? data + 1 : at;
+    }
+    if (!at || count == 0)
+        return false;
+    text[used - 1] = ']';
+    text[used] = '\0';
+    model_op_set_param(m, op, "data", text);
+    return true;
+}
 
-// The model with sizes of inputs that are larger by `by`, or DYNAMIC. NULL when memory is gone.
-static model *with_sizes(const model *m, const dynamic_size *chosen, int count, int by)
+// The model with other sizes of inputs: larger by `by`, or dynamic if it is NULL. NULL when memory
+// is gone.
+static model *with_sizes(const model *m, const dynamic_size *chosen, int count, const int *by)
 {
     model *copy = model_create();
     if (!copy)
@@ -191,32 +217,34 @@ static model *with_sizes(const model *m, const dynamic_size *chosen, int count, 
             continue;
         const model_tensor *t = &copy->tensors[op->outs[0].tensor];
         char dims[200] = "[", names[300] = "[";
-        bool is_dynamic = false;
+        bool is_changed = false;
+        size_t element_count = 1;
         for (int d = 0; d < t->ndim; d++) {
             const dynamic_size *s = find_size(chosen, count, t->dims[d], d);
             char symbol[16] = "";
-            if (s && by == DYNAMIC)
+            if (s && !by)
                 snprintf(symbol, sizeof symbol, "s%d", s->size);
-            is_dynamic = is_dynamic || symbol[0];
+            is_changed = is_changed || s;
+            element_count *= (size_t)(t->dims[d] + (s && by ? by[s - chosen] : 0));
             size_t used = strlen(dims), named = strlen(names);
             snprintf(dims + used, sizeof dims - used, "%s%d", d ? ", " : "",
-                     !s              ? t->dims[d]
-                     : by == DYNAMIC ? -1
-                                     : t->dims[d] + by);
+                     !s    ? t->dims[d]
+                     : !by ? -1
+                           : t->dims[d] + by[s - chosen]);
             snprintf(names + named, sizeof names - named, "%s\"%s\"", d ? ", " : "", symbol);
         }
         strcat(dims, "]");
         strcat(names, "]");
         model_op_set_param(copy, op, "dims", dims);
-        if (is_dynamic) {
+        if (!by && is_changed)
             model_op_set_param(copy, op, "names", names);
+        if (is_changed && (!by || !repeat_data(copy, op, element_count)))
             model_op_drop_param(op, "data");
-        }
     }
     return copy;
 }
 
-static char *write_with_sizes(const model *m, const dynamic_size *chosen, int count, int by)
+static char *write_with_sizes(const model *m, const dynamic_size *chosen, int count, const int *by)
 {
     model *copy = with_sizes(m, chosen, count, by);
     char *text = copy && !copy->is_overflown ? model_write(copy) : NULL;
@@ -227,10 +255,17 @@ static char *write_with_sizes(const model *m, const dynamic_size *chosen, int co
 // Whether the model has other sizes there too: a size that weights have is not free.
 static bool are_free(const model *m, const dynamic_size *chosen, int count)
 {
-    model *copy = with_sizes(m, chosen, count, 1);
-    const bool is_model = copy && model_check(copy);
-    model_destroy(copy);
-    return is_model;
+    for (int more = 1; more <= 2; more++) { // or twice as large, where halves are taken
+        int by[MOST_DYNAMIC];
+        for (int k = 0; k < count; k++)
+            by[k] = more == 1 ? 1 : chosen[k].size;
+        model *copy = with_sizes(m, chosen, count, by);
+        const bool is_model = copy && model_check(copy);
+        model_destroy(copy);
+        if (is_model)
+            return true;
+    }
+    return false;
 }
 
 // Sizes of inputs that may become dynamic; how many, at most `room`.
@@ -251,12 +286,12 @@ static int list_sizes(const model *m, dynamic_size *list, int room)
     return count;
 }
 
-// One or two of them, in random order.
+// Some of them, in random order.
 static int choose_sizes(const model *m, test_random *random, dynamic_size *chosen)
 {
     dynamic_size list[24];
     int left = list_sizes(m, list, 24), count = 0;
-    const int most = 1 + (int)test_random_below(random, 2);
+    const int most = 1 + (int)test_random_below(random, MOST_DYNAMIC);
     while (left > 0 && count < most) {
         const size_t at = test_random_below(random, (size_t)left);
         chosen[count] = list[at];
@@ -269,11 +304,17 @@ static int choose_sizes(const model *m, test_random *random, dynamic_size *chose
     return count;
 }
 
-// Sizes that are tried one after the other: shapes after the second follow what the first two have
-// in common.
-static const int size_steps[] = {0, 1, 3, 2};
+// What sizes grow by, tried one after the other: shapes after the second follow what the first two
+// have in common. The last ones, of which two are drawn for a model, are special to rules.
+#define TO(size) (1000 + (size))
+static const int size_steps[][MOST_DYNAMIC] = {
+    {0, 0},     {1, 2},         {3, 1},     {2, 4},         {4, 4},
+    {0, TO(1)}, {TO(1), TO(1)}, {TO(1), 3}, {TO(0), TO(0)}, {1, TO(0)},
+};
 
-#define STEPS (int)(sizeof size_steps / sizeof size_steps[0])
+#define STEPS          (int)(sizeof size_steps / sizeof size_steps[0])
+#define FIRST_SPECIAL  5
+#define GROWS_AT_MOST  4
 
 static void try_dynamic(verdict *v, as_read *const *steps, const char *text, const char *name,
                         const side_options *o)
@@ -288,26 +329,57 @@ static void try_dynamic(verdict *v, as_read *const *steps, const char *text, con
     for (int i = 0; d && i < STEPS && !v->is_failed; i++)
         if (steps[i]) {
             dynamic_side_run(d, steps[i], &r);
+            *(o->ranges[0].symbol ? &shared->range_runs : &shared->dynamic_runs) += 1;
             judge_dynamic(v, steps[i], name, &r);
         }
     dynamic_side_destroy(d);
 }
 
-static void try_all_dynamic(verdict *v, const model *m, test_random *random)
+static bool is_in_range(const dynamic_size *chosen, const side_range *ranges, int count,
+                        const int *by)
 {
-    dynamic_size chosen[2];
-    int count = choose_sizes(m, random, chosen);
-    if (count == 0 || v->is_failed)
-        return;
-    char *dynamic = write_with_sizes(m, chosen, count, DYNAMIC), symbols[2][16];
-    side_options range = {.target = "cpu"};
+    for (int k = 0; k < count; k++)
+        if (chosen[k].size + by[k] < ranges[k].from || chosen[k].size + by[k] > ranges[k].to)
+            return false;
+    return true;
+}
+
+// Ranges from what the model has, or from 0 or 1; now and then of so many shapes that not all of
+// them are looked at.
+static void try_ranges(verdict *v, as_read *const *steps, int by[STEPS][MOST_DYNAMIC],
+                       const dynamic_size *chosen, int count, const char *text,
+                       test_random *random)
+{
+    char symbols[MOST_DYNAMIC][16];
+    side_options o = {.target = "cpu"};
+    const size_t kind = test_random_below(random, 3);
+    const int more = test_random_below(random, 4) == 0 ? 70 : 0;
     for (int k = 0; k < count; k++) {
         snprintf(symbols[k], sizeof symbols[k], "s%d", chosen[k].size);
-        range.ranges[k] = (side_range){symbols[k], chosen[k].size, chosen[k].size + 3};
+        o.ranges[k] = (side_range){symbols[k], kind < 2 ? (int)kind : chosen[k].size,
+                                   chosen[k].size + GROWS_AT_MOST + more};
     }
+    as_read *inside[STEPS];
+    for (int i = 0; i < STEPS; i++)
+        inside[i] = is_in_range(chosen, o.ranges, count, by[i]) ? steps[i] : NULL;
+    try_dynamic(v, inside, text, "range", &o);
+}
+
+static void try_all_dynamic(verdict *v, const model *m, test_random *random)
+{
+    dynamic_size chosen[MOST_DYNAMIC];
+    int count = choose_sizes(m, random, chosen), by[STEPS][MOST_DYNAMIC];
+    if (count == 0 || v->is_failed)
+        return;
+    char *dynamic = write_with_sizes(m, chosen, count, NULL);
     as_read *steps[STEPS];
+    const int special = FIRST_SPECIAL + (int)test_random_below(random, STEPS - FIRST_SPECIAL);
     for (int i = 0; i < STEPS; i++) {
-        char *fixed = write_with_sizes(m, chosen, count, size_steps[i]);
+        for (int k = 0; k < count; k++)
+            by[i][k] = size_steps[i][k] < TO(0) ? size_steps[i][k]
+                                                : size_steps[i][k] - TO(0) - chosen[k].size;
+        const bool is_tried = i < FIRST_SPECIAL || options.is_long || i == special;
+        char *fixed = is_tried ? write_with_sizes(m, chosen, count, by[i]) : NULL;
         const side_result *r;
         steps[i] = fixed ? as_read_create(fixed, &r) : NULL;
         if (steps[i] && r->status != LN_OK) {
@@ -320,7 +392,7 @@ static void try_all_dynamic(verdict *v, const model *m, test_random *random)
         try_dynamic(v, steps, dynamic, "dynamic cpu", &(side_options){.target = "cpu"});
         if (options.is_long || test_random_below(random, 3) == 0)
             try_dynamic(v, steps, dynamic, "dynamic ref", &(side_options){.target = "ref"});
-        try_dynamic(v, steps, dynamic, "range", &range);
+        try_ranges(v, steps, by, chosen, count, dynamic, random);
     }
     for (int i = 0; i < STEPS; i++)
         as_read_destroy(steps[i]);
@@ -387,7 +459,8 @@ static void run_all(const model *m, uint64_t seed, verdict *v)
                      &(side_options){.target = "cpu", .freezes_constants = true});
         if (options.is_long || test_random_below(&random, 12) == 0)
             try_side(v, a, text, "compiled", &(side_options){.target = "cpu", .way = WAY_COMPILED});
-        bool is_dynamic = options.is_long || has_op(m, "Shape") || !test_random_below(&random, 4);
+        bool is_dynamic = options.is_long || m->is_of_sizes || has_op(m, "Shape") ||
+                          test_random_below(&random, 4) == 0;
         for (int i = options.is_long ? 4 : 1; is_dynamic && i > 0; i--)
             try_all_dynamic(v, m, &random);
         if (options.is_long || test_random_below(&random, 8) == 0)
@@ -670,36 +743,6 @@ static bool make_quantized(model *m, test_random *random, sizes s)
 
 // ---- Constants that depend on sizes ----
 
-// Adds an operator without parameters; the tensor that it makes, or -1.
-static int add_plain(model *m, const char *optype, const char *const *args, const int *ins,
-                     int count, const char *out)
-{
-    model_op *op = model_add_op(m, optype);
-    if (!op)
-        return -1;
-    for (int i = 0; i < count; i++)
-        model_op_add_in(m, op, args[i], ins[i]);
-    return model_op_add_out(m, op, out);
-}
-
-static int add_numbers(model *m, test_random *random, const int *numbers, int count)
-{
-    char data[200] = "[";
-    leaf l = {.dtype = TL_INT64, .ndim = 1, .dims = {count}, .fill = FILL_SAME};
-    int t = model_add_leaf(m, random, &l);
-    for (int i = 0; i < count; i++) {
-        size_t used = strlen(data);
-        snprintf(data + used, sizeof data - used, "%s%d", i ? ", " : "", numbers[i]);
-    }
-    strcat(data, "]");
-    if (t >= 0) {
-        model_op *op = &m->ops[model_maker(m, t)];
-        model_op_set_param(m, op, "data", data);
-        model_op_drop_param(op, "ran");
-    }
-    return t;
-}
-
 // One number, or one for each index of an axis, for each element of a shape.
 static int expand(model *m, test_random *random, const model_tensor *like, int dims)
 {
@@ -708,7 +751,7 @@ static int expand(model *m, test_random *random, const model_tensor *like, int d
     for (int d = 0; d < like->ndim; d++)
         l.dims[d] = d == axis ? like->dims[d] : 1;
     const int one = model_add_leaf(m, random, &l);
-    return add_plain(m, "Expand", (const char *const[]){"input", "shape"}, (int[]){one, dims}, 2,
+    return sized_add(m, "Expand", (const char *const[]){"input", "shape"}, (int[]){one, dims}, 2,
                      "output");
 }
 
@@ -718,21 +761,21 @@ static int slice_of_table(model *m, test_random *random, const model_tensor *lik
     int axis = (int)test_random_below(random, (size_t)like->ndim), rows[TL_MAXDIM];
     leaf l = {.dtype = TL_FLOAT, .ndim = 1, .dims = {64}, .low = -2, .high = 2};
     const int table = model_add_leaf(m, random, &l);
-    const int at = add_numbers(m, random, &axis, 1), zero = add_numbers(m, random, (int[]){0}, 1);
-    const int size = add_plain(m, "Gather", (const char *const[]){"data", "indices"},
+    const int at = sized_numbers(m, random, &axis, 1), zero = sized_numbers(m, random, (int[]){0}, 1);
+    const int size = sized_add(m, "Gather", (const char *const[]){"data", "indices"},
                                (int[]){dims, at}, 2, "output");
-    const int part = add_plain(m, "Slice", (const char *const[]){"data", "starts", "ends", "axes"},
+    const int part = sized_add(m, "Slice", (const char *const[]){"data", "starts", "ends", "axes"},
                                (int[]){table, zero, size, zero}, 4, "output");
     for (int d = 0; d < like->ndim; d++)
         rows[d] = d == axis ? -1 : 1;
-    const int shape = add_numbers(m, random, rows, like->ndim);
-    return add_plain(m, "Reshape", (const char *const[]){"data", "shape"}, (int[]){part, shape}, 2,
+    const int shape = sized_numbers(m, random, rows, like->ndim);
+    return sized_add(m, "Reshape", (const char *const[]){"data", "shape"}, (int[]){part, shape}, 2,
                      "reshaped");
 }
 
 static int as_shape(model *m, int t, int shape)
 {
-    return add_plain(m, "Reshape", (const char *const[]){"data", "shape"}, (int[]){t, shape}, 2,
+    return sized_add(m, "Reshape", (const char *const[]){"data", "shape"}, (int[]){t, shape}, 2,
                      "reshaped");
 }
 
@@ -750,7 +793,7 @@ static int sum_or_product(model *m, test_random *random, int a, int b)
 // are rows of all elements, which are views.
 static int meet(model *m, test_random *random, int t, int made, int dims)
 {
-    const int all = add_numbers(m, random, (int[]){-1}, 1);
+    const int all = sized_numbers(m, random, (int[]){-1}, 1);
     switch (test_random_below(random, 3)) {
     case 0: return sum_or_product(m, random, t, made);
     case 1: {
@@ -781,7 +824,7 @@ static bool make_of_sizes(model *m, test_random *random, sizes s)
         if (like.dtype != TL_FLOAT || like.ndim < 1)
             return false;
         const int dims =
-            add_plain(m, "Shape", (const char *const[]){"data"}, (int[]){t}, 1, "shape");
+            sized_add(m, "Shape", (const char *const[]){"data"}, (int[]){t}, 1, "shape");
         if (test_random_below(random, 3))
             (void)meet(m, random, t, expand(m, random, &like, dims), dims);
         else
@@ -989,6 +1032,17 @@ static bool make_pair(model *m, test_random *random, sizes s, size_t first, size
 }
 
 // Forms take turns; a form that the drawn sizes do not have is tried with others.
+static bool make_sized(model *m, test_random *random, sizes s, uint64_t number)
+{
+    for (int i = 0; i < 6; i++) {
+        model_clear(m);
+        if (sized_make(m, random, &s, (size_t)(options.seed + number) % sized_count()))
+            return true;
+        s = sizes_draw(random);
+    }
+    return false;
+}
+
 static bool make_directed(model *m, test_random *random, sizes s, uint64_t number)
 {
     for (int i = 0; i < 6; i++) {
@@ -1019,8 +1073,11 @@ static bool make_model(model *m, test_random *random, uint64_t number)
         snprintf(m->origin, sizeof m->origin, "a quantized chain");
         return make_quantized(m, random, s);
     }
+    // Of forms that are directed at faults, every other one depends on sizes.
+    if (strcmp(kind, "sized") == 0 || (strcmp(kind, "directed") == 0 && number % 2))
+        return make_sized(m, random, s, number / 2);
     if (strcmp(kind, "directed") == 0)
-        return make_directed(m, random, s, number);
+        return make_directed(m, random, s, number / 2);
     if (strcmp(kind, "sizes") == 0)
         return make_of_sizes(m, random, s);
     if (strcmp(kind, "example") == 0)
@@ -1202,6 +1259,9 @@ int main(int argc, char **argv)
                "%ld known\n",
                shared->made, shared->ran, shared->refused, shared->not_made, shared->failed,
                shared->known);
+        printf("%ld runs of dynamic models for a shape, %ld of models that were compiled for a "
+               "range\n",
+               shared->dynamic_runs, shared->range_runs);
         if (ln_arch_init() != LN_OK || !patterns_open() || !forms_open())
             return 2;
         int missing = 0;

@@ -27,7 +27,7 @@ void model_clear(model *m)
     m->arena_used = 1; // offset 0 is the empty text
     m->arena[0] = '\0';
     m->origin[0] = '\0';
-    m->is_overflown = false;
+    m->is_overflown = m->is_of_sizes = false;
 }
 
 static int put_text(model *m, const char *text, size_t len)
@@ -211,7 +211,7 @@ static int print_number(char *to, size_t len, double x)
 
 void model_fill_leaf(model *m, model_op *op, test_random *random, const leaf *l)
 {
-    static char text[1 << 15];
+    static char text[1 << 16];
     int len = snprintf(text, sizeof text, "[");
     size_t count = 1;
     for (int d = 0; d < l->ndim; d++) {

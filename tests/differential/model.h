@@ -60,6 +60,7 @@ typedef struct model {
     model_tensor tensors[MODEL_TENSORS];
     int op_count, tensor_count, arena_used;
     bool is_overflown; // something did not fit: the model is not used
+    bool is_of_sizes;  // its numbers depend on sizes: these are always tried dynamic
     char origin[128];  // what it was made from, for messages
     char arena[MODEL_ARENA];
 } model;

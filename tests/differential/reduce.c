@@ -128,6 +128,9 @@ static bool reduce_details(reduction *r)
             is_changed = keep_if_fails(r) || is_changed;
         }
         for (int k = r->m->ops[i].in_count - 1; k > 0; k--) {
+            // Leaves that went before it may have brought another operator here.
+            if (i >= r->m->op_count || k >= r->m->ops[i].in_count)
+                break;
             *r->trial = *r->m;
             model_op *op = &r->trial->ops[i];
             memmove(&op->ins[k], &op->ins[k + 1],
@@ -136,6 +139,8 @@ static bool reduce_details(reduction *r)
             drop_unread_leaves(r->trial);
             is_changed = keep_if_fails(r) || is_changed;
         }
+        if (i >= r->m->op_count)
+            break;
         for (int k = r->m->ops[i].out_count - 1; k >= 0 && r->m->ops[i].out_count > 1; k--) {
             *r->trial = *r->m;
             model_op *op = &r->trial->ops[i];
