@@ -312,9 +312,10 @@ static const int size_steps[][MOST_DYNAMIC] = {
     {0, TO(1)}, {TO(1), TO(1)}, {TO(1), 3}, {TO(0), TO(0)}, {1, TO(0)},
 };
 
-#define STEPS          (int)(sizeof size_steps / sizeof size_steps[0])
-#define FIRST_SPECIAL  5
-#define GROWS_AT_MOST  4
+#define STEPS         (int)(sizeof size_steps / sizeof size_steps[0])
+#define FIRST_SPECIAL 5
+#define GROWS_AT_MOST 4
+#define AGAIN         2
 
 static void try_dynamic(verdict *v, as_read *const *steps, const char *text, const char *name,
                         const side_options *o)
@@ -326,11 +327,11 @@ static void try_dynamic(verdict *v, as_read *const *steps, const char *text, con
                             (o->ranges[0].symbol && strcmp(r.stage ? r.stage : "", "compile") == 0);
     if (!d && !is_refused && steps[0])
         judge_dynamic(v, steps[0], name, &r);
-    for (int i = 0; d && i < STEPS && !v->is_failed; i++)
-        if (steps[i]) {
-            dynamic_side_run(d, steps[i], &r);
+    for (int i = 0; d && i < STEPS + AGAIN && !v->is_failed; i++)
+        if (steps[i % STEPS]) { // the first ones again: of plans that were kept
+            dynamic_side_run(d, steps[i % STEPS], &r);
             *(o->ranges[0].symbol ? &shared->range_runs : &shared->dynamic_runs) += 1;
-            judge_dynamic(v, steps[i], name, &r);
+            judge_dynamic(v, steps[i % STEPS], name, &r);
         }
     dynamic_side_destroy(d);
 }

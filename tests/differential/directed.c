@@ -501,10 +501,13 @@ static bool make_product(model *m, test_random *random, const sizes *s)
     }
     if (x < 0 || w < 0)
         return false;
-    preset p = {.optype = is_conv ? "conv" : "linear", .has_plain_params = true};
-    give(&p, "src", x);
-    give(&p, "weight", w);
-    give(&p, "bias", bias >= 0 ? bias : ABSENT);
+    const bool is_plain = !is_conv && bias < 0 && chance(random, 50);
+    preset p = {.optype = is_conv ? "conv" : is_plain ? "matmul" : "linear"};
+    p.has_plain_params = true;
+    give(&p, is_plain ? "src1" : "src", x);
+    give(&p, is_plain ? "src2" : "weight", w);
+    if (!is_plain)
+        give(&p, "bias", bias >= 0 ? bias : ABSENT);
     int y = add(m, random, s, &p);
     if (y >= 0 && chance(random, 20)) { // of the channels, of the rows, or of the columns
         const model_tensor t = m->tensors[y];
@@ -538,6 +541,214 @@ static bool make_product(model *m, test_random *random, const sizes *s)
     return y >= 0;
 }
 
+// ---- Parts of channels ----
+
+static int add_slice(model *m, test_random *random, const sizes *s, int x, int axis, int from,
+                     int len)
+{
+    preset p = {.optype = "slice", .has_plain_params = true};
+    give(&p, "src", x);
+    set(&p, "axis", "%d", axis);
+    set(&p, "start", "%d", from);
+    set(&p, "len", "%d", len);
+    return add(m, random, s, &p);
+}
+
+static int add_concat(model *m, test_random *random, const sizes *s, const int *parts, int count,
+                      int axis)
+{
+    preset p = {.optype = "concat", .has_plain_params = true};
+    for (int i = 0; i < count; i++) {
+        char name[16];
+        snprintf(name, sizeof name, "src%d", i + 1);
+        give(&p, name, parts[i]);
+    }
+    set(&p, "axis", "%d", axis);
+    return add(m, random, s, &p);
+}
+
+// Windows of channels are read, added and written where they lie in wider images.
+static bool make_parts(model *m, test_random *random, const sizes *s)
+{
+    const int c = PICK(random, 3, 4, 6, 8);
+    const int dims[] = {PICK(random, 1, 1, 2), c, PICK(random, 2, 3, 5), PICK(random, 2, 4, c)};
+    int x = add_start(m, random, s, 4, dims, true);
+    x = x < 0 ? -1 : add_same_conv(m, random, s, x, c, -1, false);
+    if (x < 0)
+        return false;
+    int parts[4], count = 0, from = 0;
+    while (from < c && count < 3) {
+        const int len =
+            count == 2 ? c - from : 1 + (int)test_random_below(random, (size_t)(c - from));
+        const int part = add_slice(m, random, s, x, 1, from, len);
+        if (part < 0)
+            return false;
+        int y = part;
+        const int of = chance(random, 50) ? x : part; // a window of its own, or the whole
+        switch (test_random_below(random, 5)) {
+        case 0: y = add_act(m, random, s, "relu", part); break;
+        case 1: y = add_same_conv(m, random, s, of, len, -1, false); break;
+        case 2: y = add_same_conv(m, random, s, of, len, part, false); break;
+        case 3:
+            y = add_same_conv(m, random, s, of, len, -1, false);
+            y = y < 0 ? -1 : add_sum(m, random, y, part);
+            break;
+        default: break;
+        }
+        if (y < 0)
+            return false;
+        parts[count++] = y;
+        from += len;
+    }
+    if (count < 4 && chance(random, 40))
+        parts[count++] = x;
+    const int whole = add_concat(m, random, s, parts, count, 1);
+    if (whole < 0)
+        return false;
+    const int outs = m->tensors[whole].dims[1];
+    if (chance(random, 70))
+        (void)add_same_conv(m, random, s, whole, PICK(random, 1, 3, outs),
+                            chance(random, 20) ? whole : -1, false);
+    return true;
+}
+
+// ---- Quantized elements and moves ----
+
+// What comes between bytes without a product; scales and zero points are the same, or nearly.
+static bool make_between_bytes(model *m, test_random *random, const sizes *s)
+{
+    static const char *const types[] = {"elew", "elew",  "act",    "reshape",
+                                        "slice", "transpose", "concat", "pool"};
+    int dims[MODEL_RANK];
+    const char *type = types[test_random_below(random, 8)];
+    const tl_dtype dtype = chance(random, 50) ? TL_UINT8 : TL_INT8;
+    const double scale = scales[test_random_below(random, 4)];
+    const double zero = PICK(random, 0, 3, 100);
+    const int count = strcmp(type, "concat") == 0 ? PICK(random, 2, 3, 4)
+                      : strcmp(type, "elew") == 0 ? 2
+                                                  : 1;
+    leaf l = {.dtype = dtype, .is_input = true, .fill = FILL_INTEGERS};
+    l.ndim = draw_image(random, s, dims);
+    memcpy(l.dims, dims, sizeof dims);
+    l.low = tl_dtype_min_double(dtype);
+    l.high = tl_dtype_max_double(dtype);
+    preset p = {.optype = type, .has_plain_params = chance(random, 60)};
+    for (int i = 0; i < count; i++) {
+        char name[16];
+        const int x = add_scaled(m, random, s, "dequantize", model_add_leaf(m, random, &l),
+                                 nearly(random, scale, 0.07), nearly(random, zero, 20), dtype);
+        if (x < 0)
+            return false;
+        snprintf(name, sizeof name, count > 1 ? "src%d" : "src", i + 1);
+        give(&p, name, x);
+    }
+    if (strcmp(type, "concat") == 0)
+        set(&p, "axis", "%d", PICK(random, 1, 1, 0, l.ndim - 1));
+    if (strcmp(type, "elew") == 0) {
+        static const char *const how[] = {"TL_SUM", "TL_SUM", "TL_SUB", "TL_MUL", "TL_MAX"};
+        static const char *const acts[] = {"none", "none", "relu", "clip", "sigmoid"};
+        const char *act = acts[test_random_below(random, 5)];
+        set(&p, "elew_op", "%s", how[test_random_below(random, 5)]);
+        set(&p, "act", "%s", act);
+        if (strcmp(act, "clip") == 0) {
+            set(&p, "alpha", "%d", PICK(random, 0, -1));
+            set(&p, "beta", "%d", PICK(random, 1, 3, 6));
+        }
+    }
+    int y = strcmp(type, "pool") == 0 ? add_pooling(m, random, s, p.ins[0].tensor)
+                                      : add(m, random, s, &p);
+    y = y < 0 ? -1
+              : add_scaled(m, random, s, "quantize", y, nearly(random, scale, 0.05),
+                           nearly(random, zero, 10), dtype);
+    return y >= 0;
+}
+
+// A constant of as many numbers as an axis has elements.
+static int add_row(model *m, test_random *random, const model_tensor *t, int axis, double low,
+                   double high)
+{
+    int of[MODEL_RANK];
+    for (int d = 0; d < t->ndim; d++)
+        of[d] = d == axis ? t->dims[d] : 1;
+    const int skipped = (int)test_random_below(random, (size_t)axis + 1);
+    return add_constant(m, random, TL_FLOAT, t->ndim - skipped, of + skipped, low, high);
+}
+
+// Sums of integers, scaled afterwards, with a bias of the channels or of another axis of that size.
+static bool make_integer_product(model *m, test_random *random, const sizes *s)
+{
+    const bool is_conv = chance(random, 55), has_scales = chance(random, 50);
+    const int k = PICK(random, 2, 3, 4, 8), n = PICK(random, 2, 3, 4, 5);
+    const int size = chance(random, 50) ? n : 3;
+    leaf l = {.dtype = chance(random, 60) ? TL_UINT8 : TL_INT8, .is_input = true};
+    l.fill = FILL_INTEGERS;
+    l.low = tl_dtype_min_double(l.dtype);
+    l.high = tl_dtype_max_double(l.dtype);
+    l.ndim = is_conv ? 4 : PICK(random, 2, 3);
+    const int image[] = {PICK(random, 1, n), k, size, size}, rows[] = {size, size, k};
+    memcpy(l.dims, is_conv ? image : rows + (3 - l.ndim), (size_t)l.ndim * sizeof l.dims[0]);
+    const int taps = PICK(random, 1, 1, 3 <= size ? 3 : 1);
+    const int of_conv[] = {n, k, taps, taps}, of_rows[] = {k, n};
+    preset p = {.optype = is_conv ? "quant_conv" : "quant_matmul", .has_plain_params = true};
+    const tl_dtype dtype = chance(random, 70) ? TL_INT8 : TL_UINT8;
+    give(&p, "src", model_add_leaf(m, random, &l));
+    give(&p, "weight",
+         add_constant(m, random, dtype, is_conv ? 4 : 2, is_conv ? of_conv : of_rows,
+                      dtype == TL_INT8 ? -127 : 0, 127));
+    const ln_op_info *info = operator_info(p.optype);
+    for (const ln_arg_info *arg = info->ins + 2; arg->arg_name; arg++) {
+        const bool is_zero = strstr(arg->arg_name, "zero") && !strstr(arg->arg_name, "dst");
+        const bool is_scale = strstr(arg->arg_name, "scale") && !strstr(arg->arg_name, "dst");
+        int t = ABSENT;
+        const bool is_of_weight = strstr(arg->arg_name, "weight") != NULL;
+        if (is_zero && chance(random, 60))
+            t = add_number(m, random, is_of_weight ? dtype : l.dtype, PICK(random, 0, 3, 100));
+        else if (is_scale && has_scales)
+            t = is_of_weight && chance(random, 50)
+                    ? add_constant(m, random, TL_FLOAT, 1, &n, 0.01, 0.1)
+                    : add_number(m, random, TL_FLOAT, 0.05);
+        give(&p, arg->arg_name, t);
+    }
+    int y = add(m, random, s, &p);
+    if (y < 0)
+        return false;
+    if (m->tensors[y].dtype == TL_INT32) {
+        preset cast = {.optype = "cast", .has_plain_params = true};
+        give(&cast, "src", y);
+        set(&cast, "dtype", "TL_FLOAT");
+        y = add(m, random, s, &cast);
+        if (y < 0)
+            return false;
+        const model_tensor t = m->tensors[y];
+        const int channels = is_conv ? 1 : t.ndim - 1;
+        const int axis = chance(random, 60) ? channels : (int)test_random_below(random, t.ndim);
+        int factor = chance(random, 40) ? add_number(m, random, TL_FLOAT, 0.02)
+                                        : add_row(m, random, &t, axis, 0.01, 0.1);
+        preset of = {.optype = "elew", .has_plain_params = true};
+        give(&of, "src1", add_number(m, random, TL_FLOAT, 0.05));
+        give(&of, "src2", factor);
+        set(&of, "elew_op", "TL_MUL");
+        factor = add(m, random, s, &of);
+        preset scaled = of;
+        scaled.ins[0].tensor = y;
+        scaled.ins[1].tensor = factor;
+        y = factor < 0 ? -1 : add(m, random, s, &scaled);
+        if (y < 0)
+            return false;
+    }
+    if (m->tensors[y].dtype == TL_FLOAT && chance(random, 75)) {
+        const model_tensor t = m->tensors[y];
+        const int axis = chance(random, 50) ? (is_conv ? 1 : t.ndim - 1)
+                                            : (int)test_random_below(random, (size_t)t.ndim);
+        y = add_sum(m, random, y, add_row(m, random, &t, axis, -2, 2));
+    }
+    if (y >= 0 && chance(random, 50))
+        y = add_act(m, random, s, chance(random, 60) ? "relu" : "sigmoid", y);
+    if (y >= 0 && m->tensors[y].dtype == TL_FLOAT && chance(random, 40))
+        y = add_scaled(m, random, s, "quantize", y, 0.1, PICK(random, 0, 10, 100), l.dtype);
+    return y >= 0;
+}
+
 // ---- The table ----
 
 static const struct {
@@ -556,6 +767,9 @@ static const struct {
     {"an operator in place", make_in_place},
     {"orders of axes", make_transposes},
     {"a quantized product", make_product},
+    {"parts of channels", make_parts},
+    {"elements and moves between bytes", make_between_bytes},
+    {"a product of integers", make_integer_product},
 };
 
 size_t directed_count(void)
