@@ -127,6 +127,29 @@ static int add_same_conv(model *m, test_random *random, const sizes *s, int x, i
     return add(m, random, s, &p);
 }
 
+// The same with windows of `size` and a number of groups that are given.
+static int add_sized_conv(model *m, test_random *random, const sizes *s, int x, int outs,
+                          int group, int size, int addend)
+{
+    leaf w = {.dtype = TL_FLOAT, .ndim = 4, .low = -1, .high = 1};
+    const int half = size / 2;
+    w.dims[0] = outs;
+    w.dims[1] = m->tensors[x].dims[1] / group;
+    w.dims[2] = w.dims[3] = size;
+    preset p = {.optype = "conv", .has_plain_params = true};
+    give(&p, "src", x);
+    give(&p, "weight", model_add_leaf(m, random, &w));
+    give(&p, "bias", chance(random, 50) ? add_constant(m, random, TL_FLOAT, 1, &outs, -1, 1) : ABSENT);
+    give(&p, "addend", addend >= 0 ? addend : ABSENT);
+    if (size > 1)
+        set(&p, "padding", "[%d, %d, %d, %d]", half, half, half, half);
+    if (group != 1)
+        set(&p, "group", "%d", group);
+    if (chance(random, 40))
+        set(&p, "act", "%s", chance(random, 60) ? "relu" : "sigmoid");
+    return add(m, random, s, &p);
+}
+
 // ---- After a convolution, in channels-last form ----
 
 static int add_pooling(model *m, test_random *random, const sizes *s, int x)
@@ -612,6 +635,44 @@ static bool make_parts(model *m, test_random *random, const sizes *s)
     return true;
 }
 
+// ---- Images that outgrow the cache ----
+
+// Convolutions around a depthwise one, or before a pooling, with more than a megabyte between them.
+static bool make_large(model *m, test_random *random, const sizes *s)
+{
+    if (chance(random, 60)) // they take long
+        return false;
+    const int dims[] = {1, PICK(random, 1, 2), PICK(random, 47, 48), PICK(random, 47, 50)};
+    const int wide = 128, outs = PICK(random, 2, 5);
+    leaf l = {.dtype = TL_FLOAT, .ndim = 4, .is_input = true, .fill = FILL_INTEGERS};
+    memcpy(l.dims, dims, sizeof dims);
+    l.low = -3;
+    l.high = 3;
+    m->is_large = true;
+    const int x = add_act(m, random, s, "sigmoid", model_add_leaf(m, random, &l));
+    int y = x < 0 ? -1 : add_sized_conv(m, random, s, x, wide, 1, 1, -1);
+    if (y < 0)
+        return false;
+    if (chance(random, 30))
+        return add_pooling(m, random, s, y) >= 0;
+    y = add_sized_conv(m, random, s, y, wide, wide, PICK(random, 3, 3, 5), -1);
+    if (y < 0 || chance(random, 20))
+        return y >= 0;
+    // A shortcut that may be a window of wider images.
+    int addend = -1;
+    if (chance(random, 70)) {
+        const int of = chance(random, 50) ? outs : outs + 3;
+        addend = add_sized_conv(m, random, s, x, of, 1, 1, -1);
+        if (addend >= 0 && of > outs)
+            addend = add_slice(m, random, s, addend, 1, PICK(random, 0, 1, 3), outs);
+    }
+    const bool is_operand = chance(random, 50);
+    y = add_sized_conv(m, random, s, y, outs, 1, 1, is_operand ? addend : -1);
+    if (y >= 0 && addend >= 0 && !is_operand)
+        y = add_sum(m, random, y, addend);
+    return y >= 0;
+}
+
 // ---- Quantized elements and moves ----
 
 // What comes between bytes without a product; scales and zero points are the same, or nearly.
@@ -768,6 +829,7 @@ static const struct {
     {"orders of axes", make_transposes},
     {"a quantized product", make_product},
     {"parts of channels", make_parts},
+    {"an image that outgrows the cache", make_large},
     {"elements and moves between bytes", make_between_bytes},
     {"a product of integers", make_integer_product},
 };

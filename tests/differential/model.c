@@ -27,7 +27,7 @@ void model_clear(model *m)
     m->arena_used = 1; // offset 0 is the empty text
     m->arena[0] = '\0';
     m->origin[0] = '\0';
-    m->is_overflown = m->is_of_sizes = false;
+    m->is_overflown = m->is_of_sizes = m->is_large = false;
 }
 
 static int put_text(model *m, const char *text, size_t len)
@@ -590,7 +590,7 @@ bool model_check(model *m)
             t->dims[d] = (int)ln_context_tensor_dim(ctx, t->name, d);
             is_taken = t->dims[d] >= 0;
         }
-        is_taken = is_taken && model_element_count(t) <= 20000;
+        is_taken = is_taken && model_element_count(t) <= (m->is_large ? 400000 : 20000);
     }
     ln_context_free(ctx);
     free(text);

@@ -61,6 +61,7 @@ typedef struct model {
     int op_count, tensor_count, arena_used;
     bool is_overflown; // something did not fit: the model is not used
     bool is_of_sizes;  // its numbers depend on sizes: these are always tried dynamic
+    bool is_large;     // tensors may have more elements than else
     char origin[128];  // what it was made from, for messages
     char arena[MODEL_ARENA];
 } model;
