@@ -348,8 +348,7 @@ static bool is_in_range(const dynamic_size *chosen, const side_range *ranges, in
 // Ranges from what the model has, or from 0 or 1; now and then of so many shapes that not all of
 // them are looked at.
 static void try_ranges(verdict *v, as_read *const *steps, int by[STEPS][MOST_DYNAMIC],
-                       const dynamic_size *chosen, int count, const char *text,
-                       test_random *random)
+                       const dynamic_size *chosen, int count, const char *text, test_random *random)
 {
     char symbols[MOST_DYNAMIC][16];
     side_options o = {.target = "cpu"};
@@ -762,7 +761,8 @@ static int slice_of_table(model *m, test_random *random, const model_tensor *lik
     int axis = (int)test_random_below(random, (size_t)like->ndim), rows[TL_MAXDIM];
     leaf l = {.dtype = TL_FLOAT, .ndim = 1, .dims = {64}, .low = -2, .high = 2};
     const int table = model_add_leaf(m, random, &l);
-    const int at = sized_numbers(m, random, &axis, 1), zero = sized_numbers(m, random, (int[]){0}, 1);
+    const int at = sized_numbers(m, random, &axis, 1),
+              zero = sized_numbers(m, random, (int[]){0}, 1);
     const int size = sized_add(m, "Gather", (const char *const[]){"data", "indices"},
                                (int[]){dims, at}, 2, "output");
     const int part = sized_add(m, "Slice", (const char *const[]){"data", "starts", "ends", "axes"},

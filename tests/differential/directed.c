@@ -128,8 +128,8 @@ static int add_same_conv(model *m, test_random *random, const sizes *s, int x, i
 }
 
 // The same with windows of `size` and a number of groups that are given.
-static int add_sized_conv(model *m, test_random *random, const sizes *s, int x, int outs,
-                          int group, int size, int addend)
+static int add_sized_conv(model *m, test_random *random, const sizes *s, int x, int outs, int group,
+                          int size, int addend)
 {
     leaf w = {.dtype = TL_FLOAT, .ndim = 4, .low = -1, .high = 1};
     const int half = size / 2;
@@ -139,7 +139,8 @@ static int add_sized_conv(model *m, test_random *random, const sizes *s, int x, 
     preset p = {.optype = "conv", .has_plain_params = true};
     give(&p, "src", x);
     give(&p, "weight", model_add_leaf(m, random, &w));
-    give(&p, "bias", chance(random, 50) ? add_constant(m, random, TL_FLOAT, 1, &outs, -1, 1) : ABSENT);
+    give(&p, "bias",
+         chance(random, 50) ? add_constant(m, random, TL_FLOAT, 1, &outs, -1, 1) : ABSENT);
     give(&p, "addend", addend >= 0 ? addend : ABSENT);
     if (size > 1)
         set(&p, "padding", "[%d, %d, %d, %d]", half, half, half, half);
@@ -678,7 +679,7 @@ static bool make_large(model *m, test_random *random, const sizes *s)
 // What comes between bytes without a product; scales and zero points are the same, or nearly.
 static bool make_between_bytes(model *m, test_random *random, const sizes *s)
 {
-    static const char *const types[] = {"elew", "elew",  "act",    "reshape",
+    static const char *const types[] = {"elew",  "elew",      "act",    "reshape",
                                         "slice", "transpose", "concat", "pool"};
     int dims[MODEL_RANK];
     const char *type = types[test_random_below(random, 8)];

@@ -220,7 +220,8 @@ static int make_reshape(model *m, test_random *random, int x, int shape)
 static int make_slice(model *m, test_random *random, int x, int shape)
 {
     const int axis = (int)test_random_below(random, 4);
-    const int size = part(m, random, shape, axis), half = calc(m, "Div", size, number(m, random, 2));
+    const int size = part(m, random, shape, axis),
+              half = calc(m, "Div", size, number(m, random, 2));
     const int one = number(m, random, 1), zero = number(m, random, 0);
     int begin = zero, end = half;
     switch (test_random_below(random, 4)) {
@@ -259,8 +260,8 @@ static int make_tile(model *m, test_random *random, int x, int shape)
     const int axis = (int)test_random_below(random, 4);
     int repeats[4];
     for (int d = 0; d < 4; d++)
-        repeats[d] = d == axis ? part(m, random, shape, PICK(random, 0, 1, 2, 3))
-                               : number(m, random, 1);
+        repeats[d] =
+            d == axis ? part(m, random, shape, PICK(random, 0, 1, 2, 3)) : number(m, random, 1);
     return ADD(m, "Tile", "output", ARGS("input", "repeats"), x, joined(m, repeats, 4));
 }
 
@@ -273,8 +274,8 @@ static int make_pad(model *m, test_random *random, int x, int shape)
                       ? calc(m, "Div", part(m, random, shape, d % 4), number(m, random, 2))
                       : calc(m, "Sub", part(m, random, shape, 3), number(m, random, 1));
     const int begins = joined(m, pads, 4), ends = joined(m, pads + 4, 4);
-    const int y = ADD(m, "Pad", "output", ARGS("data", "pads"), x,
-                      joined(m, (const int[]){begins, ends}, 2));
+    const int y =
+        ADD(m, "Pad", "output", ARGS("data", "pads"), x, joined(m, (const int[]){begins, ends}, 2));
     set(m, "mode", WORD(random, "constant", "constant", "edge", "reflect"));
     return y;
 }
@@ -317,8 +318,9 @@ static int make_range(model *m, test_random *random, int x, int shape)
     int limit = ADD(m, "Gather", "output", ARGS("data", "indices"), shape, index), count = limit;
     const bool is_product = axis > 0 && chance(random, 60);
     if (is_product)
-        count = calc(m, "Mul", limit, ADD(m, "Gather", "output", ARGS("data", "indices"), shape,
-                                          scalar(m, random, TL_INT64, axis - 1)));
+        count = calc(m, "Mul", limit,
+                     ADD(m, "Gather", "output", ARGS("data", "indices"), shape,
+                         scalar(m, random, TL_INT64, axis - 1)));
     const int range = ADD(m, "Range", "output", ARGS("start", "limit", "delta"), zero, count, one);
     const int places = ADD(m, "Cast", "output", ARGS("input"), range);
     set(m, "to", "1");
@@ -334,8 +336,7 @@ static int make_filled(model *m, test_random *random, int x, int shape)
     int dims[4];
     for (int d = 0; d < 4; d++)
         dims[d] = d == 1 || chance(random, 50) ? part(m, random, shape, d) : number(m, random, 1);
-    const int y =
-        ADD(m, "ConstantOfShape", "output", ARGS("input"), joined(m, dims, 4));
+    const int y = ADD(m, "ConstantOfShape", "output", ARGS("input"), joined(m, dims, 4));
     return elew(m, WORD(random, "TL_SUM", "TL_MUL", "TL_MAX"), x, y);
 }
 
