@@ -7,6 +7,7 @@
 //     test_differential --kind=forms              each form of an operator alone
 //     test_differential --kind=pairs              each form after each form
 //     test_differential --file=model.net          a model of a file on all sides
+//     test_differential --export=FOLDER           models, inputs and results for other engines
 //     test_differential --found                   those of tests/differential/found
 //
 // A child process runs the models, so that a crash is one more finding. The exit status is 1 if
@@ -41,7 +42,7 @@ static struct {
     uint64_t seed;
     double seconds; // 0: as many models as `models`
     long models, only;
-    const char *file, *folder, *kind, *write_to;
+    const char *file, *folder, *kind, *write_to, *export_to;
     bool is_long, is_verbose, reduces, stops_at_first, runs_found;
     long rule; // the pattern's number; -1: any
 } options = {.seed = 20251126, .models = 1500, .only = -1, .reduces = true, .rule = -1};
@@ -71,6 +72,8 @@ static bool parse_options(int argc, char **argv)
             options.kind = rest;
         else if (has_prefix(argv[i], "--write=", &rest))
             options.write_to = rest;
+        else if (has_prefix(argv[i], "--export=", &rest))
+            options.export_to = rest;
         else if (has_prefix(argv[i], "--rule=", &rest))
             options.rule = atol(rest);
         else if (strcmp(argv[i], "--long") == 0)
@@ -1094,6 +1097,28 @@ static bool make_model(model *m, test_random *random, uint64_t number)
     return m->op_count > 1;
 }
 
+// NUMBER.net, and beside it NUMBER.json with what goes in and comes out.
+static void export_model(const model *m, long number)
+{
+    char path[500];
+    char *text = model_write(m);
+    const side_result *read;
+    as_read *a = text ? as_read_create(text, &read) : NULL;
+    const bool is_run = a && read->status == LN_OK && read->output_count > 0;
+    snprintf(path, sizeof path, "%s/%ld.json", options.export_to, number);
+    bool is_exported = is_run && as_read_export(a, path);
+    if (is_exported) {
+        snprintf(path, sizeof path, "%s/%ld.net", options.export_to, number);
+        FILE *file = fopen(path, "w");
+        is_exported = file && fputs(text, file) >= 0;
+        is_exported = (!file || fclose(file) == 0) && is_exported;
+    }
+    shared->ran += is_exported;
+    shared->refused += !is_exported;
+    as_read_destroy(a);
+    free(text);
+}
+
 static void run_model(model *m, long number)
 {
     test_random random = {.state = options.seed * 0x9e3779b97f4a7c15u + (uint64_t)number};
@@ -1102,6 +1127,10 @@ static void run_model(model *m, long number)
     shared->made++;
     if (!make_model(m, &random, (uint64_t)number)) {
         shared->not_made++;
+        return;
+    }
+    if (options.export_to) {
+        export_model(m, number);
         return;
     }
     uint64_t seed = test_random_next(&random);
@@ -1240,11 +1269,12 @@ static int run_files(void)
 int main(int argc, char **argv)
 {
     if (!parse_options(argc, argv)) {
-        fprintf(stderr,
-                "usage: %s [--seed=N] [--seconds=S | --models=N] [--only=N] [--kind=KIND] "
-                "[--rule=N] [--file=PATH | --found] [--write=FOLDER] [--long] [--first] "
-                "[--verbose] [--no-reduce]\n",
-                argv[0]);
+        fprintf(
+            stderr,
+            "usage: %s [--seed=N] [--seconds=S | --models=N] [--only=N] [--kind=KIND] "
+            "[--rule=N] [--file=PATH | --found] [--write=FOLDER] [--export=FOLDER] [--long] [--first] "
+            "[--verbose] [--no-reduce]\n",
+            argv[0]);
         return 2;
     }
     ln_msg_set_handler(drop_message, NULL);

@@ -785,3 +785,60 @@ bool side_agrees(as_read *a, const side_result *got, bool is_exact, bool is_in_f
             return false;
     return true;
 }
+
+// ---- For other engines ----
+
+static void export_numbers(FILE *file, const char *key, const void *data, tl_dtype dtype,
+                           size_t count)
+{
+    fprintf(file, "\"%s\": [", key);
+    for (size_t i = 0; i < count; i++) {
+        const double x = element(data, dtype, i);
+        fprintf(file, isfinite(x) ? "%s%.17g" : "%s\"%f\"", i ? ", " : "", x);
+    }
+    fprintf(file, "]");
+}
+
+static void export_head(FILE *file, const char *name, tl_dtype dtype, int ndim, const int *dims)
+{
+    fprintf(file, "{\"name\": \"%s\", \"type\": \"%s\", \"dims\": [", name, tl_dtype_name(dtype));
+    for (int d = 0; d < ndim; d++)
+        fprintf(file, "%s%d", d ? ", " : "", dims[d]);
+    fprintf(file, "], ");
+}
+
+static void export_all(as_read *a, FILE *file)
+{
+    fprintf(file, "{\"inputs\": [");
+    const size_t count = ln_context_input_count(a->ctx);
+    for (size_t i = 0; i < count; i++) {
+        const char *name = ln_context_input_name(a->ctx, i);
+        const tl_tensor *t = ln_tensor_table_find(a->ctx->tensor_table, name)->tensor;
+        fprintf(file, i ? ",\n" : "\n");
+        export_head(file, name, t->dtype, t->ndim, t->dims);
+        export_numbers(file, "data", t->data, t->dtype, (size_t)t->len);
+        fprintf(file, "}");
+    }
+    fprintf(file, "],\n\"outputs\": [");
+    for (int i = 0; i < a->result.output_count; i++) {
+        const side_output *o = &a->result.outputs[i];
+        fprintf(file, i ? ",\n" : "\n");
+        export_head(file, o->name, o->dtype, o->ndim, o->dims);
+        export_numbers(file, "data", o->data, o->dtype, o->count);
+        fprintf(file, ", ");
+        export_numbers(file, "slack", o->slack, TL_DOUBLE, o->count);
+        fprintf(file, "}");
+    }
+    fprintf(file, "]}\n");
+}
+
+bool as_read_export(as_read *a, const char *path)
+{
+    if ((!a->is_measured && !measure(a)) || a->has_halves || a->has_huge)
+        return false;
+    FILE *file = fopen(path, "w");
+    if (!file)
+        return false;
+    export_all(a, file);
+    return fclose(file) == 0;
+}

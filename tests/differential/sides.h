@@ -64,6 +64,11 @@ typedef struct as_read as_read;
 as_read *as_read_create(const char *text, const side_result **out_result);
 void as_read_destroy(as_read *a);
 
+// Writes its inputs, its results and how far others may be from them as JSON, for other engines.
+// False if it cannot, or if another engine need not compute such numbers: halves, or sums that may
+// become infinite in TL_FLOAT.
+bool as_read_export(as_read *a, const char *path);
+
 // The same model on another side. The caller gives the result back.
 void side_run(const char *text, const side_options *options, side_result *out);
 

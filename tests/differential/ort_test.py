@@ -1,0 +1,126 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Random models as they are read against ONNX Runtime with its optimization off.
+
+Usage: ort_test.py BUILD-FOLDER [SEED [COUNT]]. test_differential makes COUNT models and says how far roundings may take
+each number (tests/differential/sides.h); our ONNX writer writes them; onnxruntime-node computes them. A number may be off by
+SAFETY times that and by SAFETY units in its last place, and by 4 units of the largest number of the tensor, or of 1, beside
+which functions there lose what is near 0. What saturates at 32 or 64 bits here is undefined in ONNX. Models that ONNX cannot say or ONNX Runtime does not take are
+counted. LN_ORT_NODE names a folder with node_modules where the package is installed already. Exits with 77, and says
+why, where npm does not answer.
+"""
+import json
+import math
+import random
+import re
+import subprocess
+import sys
+import tempfile
+from collections import Counter
+from pathlib import Path
+
+BUILD = Path(sys.argv[1]).resolve()
+HERE = Path(__file__).resolve().parent
+sys.argv[1:2] = [str(BUILD)]
+sys.path.insert(0, str(HERE.parent / "compat"))
+from ort_node_test import install  # noqa: E402
+
+SAFETY = 16
+UNITS = {"TL_FLOAT": 2.0**-24, "TL_DOUBLE": 2.0**-53}
+
+# What ONNX Runtime computes in its own way: what the model has, and why.
+KNOWN = [
+    (r"(keepdims|noop_with_empty_axes|saturate|ceil_mode|count_include_pad|exclude_outside)=(-\d|[2-9])", "a switch that is neither 0 nor 1"),
+    (r"ml_\w+\(.*post_transform=LOGISTIC", "a probability near 0 is 1 minus another one there, which loses digits"),
+    (r"ml_LinearRegressor\(.*post_transform=", "a linear regressor has no function after it there"),
+]
+
+
+def number(x):
+    return float(x) if isinstance(x, str) else x
+
+
+def is_near(output, i, got, most):
+    want, slack, unit = number(output["data"][i]), number(output["slack"][i]), UNITS.get(output["type"], 0)
+    if math.isnan(want) or math.isnan(got):
+        return math.isnan(want) == math.isnan(got) or math.isinf(slack)
+    if want == got or math.isinf(slack):
+        return True
+    if unit == 0:
+        if re.fullmatch(r"TL_INT(32|64)", output["type"]) and abs(want) >= 2.0**(int(output["type"][6:]) - 1) - 1:
+            return True
+        return abs(want - got) <= max(1, SAFETY if slack > 1 else 1) * slack
+    return abs(want - got) <= SAFETY * (slack + unit * abs(want)) + 4 * unit * max(most, 1)
+
+
+def difference(stated, answer):
+    for output in stated["outputs"]:
+        got = answer["outputs"].get(output["name"])
+        if got is None:
+            return f"no output {output['name']}"
+        if got["dims"] != output["dims"]:
+            return f"{output['name']} has the shape {got['dims']} instead of {output['dims']}"
+        most = max((abs(number(x)) for x in output["data"] if math.isfinite(number(x))), default=0)
+        wrong = [i for i, x in enumerate(got["data"]) if not is_near(output, i, number(x), most)]
+        if wrong:
+            return (f"{output['name']}[{wrong[0]}] is {got['data'][wrong[0]]} there and {output['data'][wrong[0]]} here; "
+                    f"{len(wrong)} of {len(got['data'])} elements differ")
+    return None
+
+
+def compute(modules, models, folder):
+    """The answers, by model; a process that dies takes one model along."""
+    answers, left = {}, list(models)
+    while left:
+        lines = folder / "answers"
+        lines.unlink(missing_ok=True)
+        subprocess.run(["node", str(HERE / "ort.js"), str(modules), str(lines), *map(str, left)], capture_output=True,
+                       timeout=3000)
+        for line in lines.read_text().splitlines() if lines.exists() else []:
+            answer = json.loads(line)
+            answers[answer["model"]] = {"error": "ONNX Runtime dies"} if answer.get("begun") else answer
+        before, left = len(left), [model for model in left if str(model) not in answers]
+        if len(left) == before:
+            break
+    return answers
+
+
+def main():
+    seed = sys.argv[2] if len(sys.argv) > 2 else str(random.randrange(10**9))
+    count = sys.argv[3] if len(sys.argv) > 3 else "300"
+    print("seed:", seed)
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        modules = install(folder)
+        subprocess.run([str(BUILD / "tests/test_differential"), f"--export={folder}", f"--seed={seed}", f"--models={count}"],
+                       stdout=subprocess.DEVNULL, check=True)
+        models, counts = [], Counter()
+        for text in sorted(folder.glob("*.net"), key=lambda path: int(path.stem)):
+            written = subprocess.run([str(BUILD / "lightnet"), "convert", str(text), "-o", str(text.with_suffix(".onnx"))],
+                                     capture_output=True, text=True)
+            if written.returncode == 0:
+                models.append(text.with_suffix(".onnx"))
+            else:
+                counts["not in ONNX"] += 1
+        answers = compute(modules, models, folder)
+        for model in models:
+            answer, text = answers.get(str(model), {"error": "no answer"}), model.with_suffix(".net").read_text()
+            if "error" in answer:
+                counts["refused: " + re.sub(r"/\S+/", "", answer["error"])[:160]] += 1
+                continue
+            what = difference(json.loads(model.with_suffix(".json").read_text()), answer)
+            reason = next((reason for words, reason in KNOWN if what and re.search(words, text)), None)
+            counts["known: " + reason if reason else "differs" if what else "agrees"] += 1
+            if what and not reason:
+                print(f"DIFFERENCE in model {model.stem} of seed {seed}: {what}\n"
+                      f"  again: test_differential --seed={seed} --only={model.stem} --verbose\n{text[:3000]}")
+    for what, n in counts.most_common():
+        print(f"{n:6} {what}")
+    if counts["agrees"] < int(count) // 20:
+        print("too few models were compared")
+        return 1
+    return 1 if counts["differs"] else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
