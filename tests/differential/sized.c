@@ -426,6 +426,23 @@ static int make_attention(model *m, test_random *random, int x, int shape)
     return y;
 }
 
+// Tokens whose heads stand in front for the attention only, and may have any size; a rule reads
+// them where they were, in rows of as many elements as all heads have.
+static int make_tokens(model *m, test_random *random, int x)
+{
+    int of[3];
+    for (int i = 0; i < 3; i++) {
+        of[i] = ADD(m, "transpose", "dst", ARGS("src"), i == 0 ? x : act(m, random, x));
+        set(m, "axes", "[0, 2, 1, 3]");
+    }
+    const int heads = m->tensors[x].dims[2];
+    const int y = ADD(m, "attention", "dst", ARGS("q", "k", "v"), of[0], of[1], of[2]);
+    set_number(m, "heads", heads);
+    const int back = ADD(m, "transpose", "dst", ARGS("src"), y);
+    set(m, "axes", "[0, 2, 1, 3]");
+    return back;
+}
+
 // Heads of tokens: reshapes to what is known, with the batch and the tokens as they come.
 static int make_heads(model *m, test_random *random, int x, int shape)
 {
@@ -485,6 +502,7 @@ static const struct {
     {"poolings of sizes", NULL, make_pooling},
     {"windows of sizes", NULL, make_window},
     {"attention of sizes", make_attention, NULL},
+    {"tokens of sizes", NULL, make_tokens},
     {"heads of sizes", make_heads, NULL},
     {"elements at sizes", make_pick, NULL},
     {"parts of reshaped sizes", make_two, NULL},
@@ -504,6 +522,8 @@ bool sized_make(model *m, test_random *random, const sizes *s, size_t index)
 {
     int shape;
     const int x = start(m, random, &shape);
+    if (!model_check(m)) // the dimensions are known from here on
+        return false;
     const int y = sized[index].make ? sized[index].make(m, random, x, shape)
                                     : sized[index].make_alone(m, random, x);
     m->is_of_sizes = true;
