@@ -389,6 +389,27 @@ static ln_status push_source(widening *w, ln_op *copy, const ln_op *op)
     return make_floats(w, op);
 }
 
+// Whether the result tells a number from the half that it is rounded to: an integer, which is cut
+// off, or a truth.
+static bool tells_halves(const ln_context *ctx, const ln_op *op)
+{
+    if (!ln_op_is_type(op->op_arg, "cast") && !ln_op_is_type(op->op_arg, "compare"))
+        return false;
+    const ln_tensor_list_entry *out = op->op_arg->tensors_out->data;
+    return has_half(ctx, op->op_arg->tensors_in) && !is_real(ctx, out->name) &&
+           dtype_of(ctx, out->name) != TL_DOUBLE;
+}
+
+// Reads halves as the model has them. Takes `copy`.
+static ln_status push_reader(widening *w, ln_op *copy, const ln_op *op)
+{
+    const ln_status status = restore_halves(w, op);
+    if (status == LN_OK)
+        return push_op(w, copy);
+    ln_op_free_lists_too(copy);
+    return status;
+}
+
 static ln_status add_op(widening *w, const ln_op *op)
 {
     ln_op *copy = ln_op_copy(op);
@@ -398,6 +419,8 @@ static ln_status add_op(widening *w, const ln_op *op)
         return push_op(w, copy); // it reads what is cast back
     if (is_source(w->ctx, op))
         return push_source(w, copy, op);
+    if (tells_halves(w->ctx, op))
+        return push_reader(w, copy, op);
     ln_status status = read_floats(w, copy);
     if (status == LN_OK && ln_op_is_type(op->op_arg, "cast"))
         status = cast_to_floats(w, op, &copy);

@@ -176,6 +176,35 @@ TEST(a_model_that_was_never_bound_gives_halves)
     close_run(ctx);
 }
 
+// 1538 / 1024 * 2045 / 1024 is 2.9995, and 3 as a half.
+TEST(integers_and_truths_are_those_of_halves)
+{
+    CHECK_OK(ln_arch_init());
+    for (int is_ref = 0; is_ref < 2; is_ref++) {
+        ln_context *ctx = load_with(
+            "input(| dst=x | dtype=TL_FLOAT16, dims=[2]);\n"
+            "input(| dst=z | dtype=TL_FLOAT16, dims=[2]);\n"
+            "create(| dst=three | dtype=TL_FLOAT16, dims=[1], data=[3], from_file=false);\n"
+            "Mul(A=x, B=z | C=p |);\n"
+            "Cast(input=p | output=i | to=TL_INT32);\n"
+            "Equal(A=p, B=three | C=e |);\n"
+            "Less(A=p, B=three | C=l |);\n"
+            "Add(A=p, B=p | C=y |);\n"
+            "output(src=i | |);\noutput(src=e | |);\noutput(src=l | |);\noutput(src=y | |);\n",
+            is_ref ? "ref" : "cpu", 0);
+        CHECK_OK(ln_context_set_data(ctx, "x", (const uint16_t[]){0x3e02, 0x3c00}));
+        CHECK_OK(ln_context_set_data(ctx, "z", (const uint16_t[]){0x3ffd, 0x4000}));
+        CHECK_OK(ln_context_run(ctx));
+        const int32_t *whole = ln_context_get_data(ctx, "i", NULL);
+        const tl_bool *is_equal = ln_context_get_data(ctx, "e", NULL);
+        const tl_bool *is_less = ln_context_get_data(ctx, "l", NULL);
+        CHECK(whole[0] == 3 && is_equal[0] && !is_less[0]);
+        CHECK(whole[1] == 2 && !is_equal[1] && is_less[1]);
+        close_context(ctx);
+    }
+    ln_arch_cleanup();
+}
+
 // An operator that takes halves alone, or bits: the model stays as it is.
 TEST(what_refuses_floats_is_left_alone)
 {
@@ -251,6 +280,6 @@ TEST(written_constants_are_rounded_to_halves_and_keep_their_signs)
 
 TEST_LIST(floats_in_between_are_nearer_to_what_is_exact, types_of_inputs_and_outputs_stay,
           shapes_may_change, a_model_that_was_never_bound_gives_halves,
-          what_refuses_floats_is_left_alone,
+          what_refuses_floats_is_left_alone, integers_and_truths_are_those_of_halves,
           written_constants_are_rounded_to_halves_and_keep_their_signs,
           running_out_of_memory_leaves_a_model_or_none)
