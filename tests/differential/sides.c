@@ -515,7 +515,7 @@ static void perturb(noise *n, void *data, tl_dtype dtype, size_t count, bool is_
         if (fabs(x) < FLT_MIN && dtype == TL_FLOAT && x != 0) // whole units of a subnormal number
             moved = x + (bits & 1 ? 1 : -1) * 4 * 0x1p-149;
         // As functions do: x * sigmoid(x) is 88 times as far from 0 where the sigmoid is 0.
-        if (fabs(x) < 128 * FLT_MIN && dtype == TL_FLOAT && is_result && bits & 4)
+        if (fabs(x) < 128 * FLT_MIN && dtype == TL_FLOAT && is_result && own <= 0 && bits & 4)
             moved = copysign(0, x);
         (void)tl_convert((char *)data + i * tl_size_of(dtype), dtype, &moved, TL_DOUBLE);
     }
