@@ -472,7 +472,9 @@ static int add_scaled_columns(model *m, test_random *random, const sizes *s, int
                               double scale)
 {
     const model_tensor w = m->tensors[weight];
-    const int axis = w.ndim == 2 ? 1 : 0, count = w.dims[axis];
+    // Now and then of another axis, which may be as long.
+    const int of_outputs = w.ndim == 2 ? 1 : 0;
+    const int axis = chance(random, 80) ? of_outputs : 1 - of_outputs, count = w.dims[axis];
     const int scales = add_constant(m, random, TL_FLOAT, 1, &count, scale / 2, scale * 2);
     int zeros = ABSENT;
     if (chance(random, 70)) {
@@ -499,7 +501,7 @@ static const double scales[] = {0.02, 0.05, 0.11, 0.5};
 static bool make_product(model *m, test_random *random, const sizes *s)
 {
     const tl_dtype dtype = chance(random, 60) ? TL_UINT8 : TL_INT8;
-    const int k = PICK(random, 3, 4, 8, 17), n = PICK(random, 1, 3, 4, 5, 16);
+    const int k = PICK(random, 3, 4, 8, 17), n = PICK(random, 1, 3, 4, 5, 16, k, k);
     const bool is_conv = chance(random, 40);
     int src_dims[] = {s->n > 0 ? s->n : 1, k, 3, 3}, weight_dims[] = {n, k, 1, 1};
     int flat_dims[] = {k, n};
