@@ -114,8 +114,10 @@ def case(why, op, ins, options=None, out=None, rtol=1e-5, atol=1e-5, signature=N
         tensors.append(tf.tensor(f"out{i}", y.dtype.name, y.shape, **quant))
     first = len(tensors) - len(outputs)
     outs = list(range(first, len(tensors)))
+    if op.startswith("CUSTOM "):
+        options = tf.flex_map(options)
     model = tf.model(tensors, [(op, numbers, outs, options)], [i for i, _ in inputs], outs)
-    is_exact = outputs[0].dtype.kind in "biu"
+    is_exact = all(y.dtype.kind in "biu" for y in outputs)
     CASES[name] = (model, [a for _, a in inputs], outputs, 0 if is_exact else rtol, 0 if is_exact else atol)
 
 
@@ -284,6 +286,117 @@ def add_moves():
     case("by two", "DEPTH_TO_SPACE", [Run((1, 2, 3, 12))], {"block": 2})
 
 
+def add_places():
+    """Elements at places that are computed."""
+    x, rows = Run((2, 3, 4)), Run((5, 3))
+    case("of places twice", "SCATTER_ND", [Run(i32(2, 0, 2).reshape(3, 1)), Run((3, 4)), i32(5, 4)])
+    case("of elements", "SCATTER_ND", [np.int32([[0, 1], [1, 2]]), Run(i32(7, -7)), i32(2, 3)])
+    case("of a list", "SPARSE_TO_DENSE", [Run(i32(1, 3)), i32(5), Run((2,)), np.float32(0.5)])
+    case("of pairs and one value", "SPARSE_TO_DENSE", [np.int32([[0, 1], [2, 2]]), i32(3, 3), np.float32(2), np.float32(-1)])
+    case("of a number", "SPARSE_TO_DENSE", [Run(np.array(2, "i4")), i32(4), np.int32(9), np.int32(-9)])
+    case("of a constant", "SEGMENT_SUM", [rows, i32(0, 0, 2, 2, 3)])
+    case("of the run", "SEGMENT_SUM", [rows, Run(i32(0, 1, 1, 1, 4))])
+    for kind in ("SUM", "PROD", "MAX", "MIN"):
+        case("with none", f"UNSORTED_SEGMENT_{kind}", [rows, Run(i32(3, 0, -1, 3, 0)), np.int32(4)])
+        case("of integers in pairs", f"UNSORTED_SEGMENT_{kind}",
+             [Run(integers("int32", 2, 2, 3, low=-9, high=9)), np.int32([[1, 0], [1, 2]]), np.int32(3)])
+    for at in ((0, 1), (1, -5), (9, 2)):
+        case(f"at {at}", "DYNAMIC_UPDATE_SLICE", [Run((4, 5)), Run((2, 3)), Run(i32(*at))])
+    case("of bytes", "DYNAMIC_UPDATE_SLICE",
+         [Quant(integers("int8", 3, 2, 4), 0.5, 3), Quant(integers("int8", 1, 2, 2), 0.5, 3), Run(i32(2, 0, 1))],
+         out=Grid("int8", 0.5, 3))
+    case("of floats", "EMBEDDING_LOOKUP", [Run(i32(2, 0, 2)), f32(4, 3)])
+    case("of bytes", "EMBEDDING_LOOKUP", [Run(i32(2, 0, 2)), Quant(integers("int8", 4, 3), 0.25, 0, run=False)], out="f4")
+    case("of a scale for each row", "EMBEDDING_LOOKUP",
+         [Run(i32(2, 0, 3)), Quant(integers("int8", 4, 3), [0.25, 0.5, 2, 1], [0] * 4, run=False)], out="f4")
+    case("of flags", "WHERE", [Run(np.array([[True, False, True], [False, False, True]]))])
+    case("of numbers", "WHERE", [Run(np.float32([0, 2, 0, -1]))])
+    case("of integers", "UNIQUE", [Run(i32(5, 2, 5, 9, 2, 1))], {"type": 2})
+    for axis in (-1, 0, 1):
+        case(f"on axis {axis}", "ONE_HOT", [Run(np.int32([[0, 3, -1], [2, 5, 1]])), np.int32(4), np.float32(2), np.float32(-1)],
+             {"axis": axis})
+    case("of flags", "ONE_HOT", [Run(i32(0, 2)), np.int32(3), np.bool_(True), np.bool_(False)], {"axis": -1})
+    case("of a matrix", "MATRIX_DIAG", [x])
+    for rows_, columns in ((3, 3), (2, 4), (4, 2)):
+        case(f"of {rows_} by {columns}", "MATRIX_SET_DIAG", [Run((2, rows_, columns)), Run((2, min(rows_, columns)))])
+    case("of the first two axes", "REVERSE_SEQUENCE", [Run((4, 3, 2)), Run(i32(4, 0, 2))], {"seq_dim": 0, "batch_dim": 1})
+    case("of others", "REVERSE_SEQUENCE", [Run((2, 3, 4)), i32(3, 1, 4)], {"seq_dim": 2, "batch_dim": 1})
+    for what in ("start", "end"):
+        ins = {"start": i32(1, -1, 0, 1), "end": i32(3, 9, 0, 4)}
+        ins[what] = Run(ins[what])
+        case(f"of a {what} of the run", "STRIDED_SLICE", [Run((4, 3, 5, 6)), ins["start"], ins["end"], i32(1, 1, 1, 2)],
+             {"shrink_axis_mask": 2, "begin_mask": 4, "end_mask": 4})
+
+
+def add_made():
+    """Elements made of numbers, and bits."""
+    x = Run((2, 3, 4))
+    case("of floats", "FILL", [i32(2, 3), Run(np.array(1.5, "f4"))])
+    case("of integers by the run", "FILL", [Run(i32(2, 3)), np.int32(7)])
+    case("of nothing", "ZEROS_LIKE", [x])
+    case("of integers", "RANGE", [np.int32(3), np.int32(-7), np.int32(-3)])
+    case("of the run", "RANGE", [np.float32(0), Run(np.array(2, "f4")), np.float32(0.5)])
+    case("of three", "RANK", [x], out="i4")
+    for op in ("REDUCE_ANY", "REDUCE_ALL"):
+        flags = np.array([[True, False, True], [True, True, True], [False, False, False]])
+        case("of rows", op, [Run(flags), i32(1)], {"keep_dims": 0})
+        case("of all", op, [Run(flags), i32(0, 1)], {"keep_dims": 1})
+    for options in ({}, {"exclusive": 1}, {"reverse": 1}, {"exclusive": 1, "reverse": 1}):
+        case(f"{list(options)}", "CUMSUM", [x, np.int32(-2)], options)
+    case("of integers", "CUMSUM", [Run(i32(1, -2, 3)), np.int32(0)], {})
+    for padding in (0, 1):
+        case(f"padding {padding}", "L2_POOL_2D", [Run((1, 5, 6, 3))],
+             {"padding": padding, "stride_h": 2, "stride_w": 1, "filter_h": 3, "filter_w": 2})
+        o = {"padding": padding, "stride_d": 1, "stride_h": 2, "stride_w": 1, "act": 1}
+        case(f"padding {padding}", "CONV_3D", [Run((2, 4, 5, 6, 3)), f32(2, 3, 2, 3, 4), f32(4)], o)
+        case(f"dilated padding {padding}", "CONV_3D", [Run((1, 4, 5, 6, 2)), f32(2, 2, 2, 2, 3), None],
+             {**o, "stride_h": 1, "dilation_d": 2, "dilation_h": 3, "dilation_w": 1, "act": 0})
+    case("of two shapes", "BROADCAST_ARGS", [Run(i32(3, 1)), i32(2, 1, 5)])
+    case("of floats", "BUCKETIZE", [Run(np.float32([[-1, 0, 0.5], [10, 11, 99]]))], {"boundaries": [0.0, 10.0, 100.0]}, out="i4")
+    case("of 8 bits", "FAKE_QUANT", [Run((3, 40), -3, 3)], {"min": -1.5, "max": 2.0, "bits": 8, "narrow": 0}, atol=1e-4)
+    case("of 4 bits", "FAKE_QUANT", [Run((3, 40), -3, 3)], {"min": 0.0, "max": 2.0, "bits": 4, "narrow": 1}, atol=1e-4)
+    case("on all sides", "ATAN2", [Run(np.float32([1, -1, 1, -1, 0, 0, 2, -2, -0.0, 0])),
+                                   Run(np.float32([2, 2, -2, -2, 1, -1, 0, 0, -1, 0]))])
+    case("of floats", "BITCAST", [Run(np.float32([1, -2, 0.5]))], want=np.float32([1, -2, 0.5]).view("i4"))
+    case("of integers", "BITWISE_XOR", [Run(i32(5, -7, 9)), i32(3, 3, -1)])
+    case("of signed", "RIGHT_SHIFT", [Run(i32(5, -7, -2 ** 31, 9)), i32(1, 1, 31, 3)])
+    case("of unsigned", "RIGHT_SHIFT", [Run(np.uint8([5, 255, 128])), np.uint8([1, 4, 7])])
+
+
+def scattered_boxes(count):
+    corner, size = RNG.uniform(0, 1, (count, 2)), RNG.uniform(0.05, 0.4, (count, 2))
+    return np.hstack([corner, corner + size]).astype("f4")
+
+
+def add_boxes():
+    boxes, scores = scattered_boxes(40), RNG.permutation(40).astype("f4") / 40
+    for count, share, floor in ((10, 0.3, 0.25), (40, 0.5, 0.0), (3, 0.9, 0.9), (5, 0.5, 1.0)):
+        ins = [Run(boxes), Run(scores), np.int32(count), np.float32(share), np.float32(floor)]
+        case(f"of {count} above {floor}", "NON_MAX_SUPPRESSION_V4", ins)
+        case(f"of {count} above {floor}", "NON_MAX_SUPPRESSION_V5", ins + [np.float32(0)])
+    half = np.float32([[0, 0, 2, 2], [0, 0, 2, 1]])  # what is shared is the threshold itself
+    case("at the threshold", "NON_MAX_SUPPRESSION_V4", [Run(half), Run(np.float32([0.5, 0.25])), np.int32(2), np.float32(0.5),
+                                                        np.float32(0.25)])
+    case("at the share", "NON_MAX_SUPPRESSION_V4", [Run(half), Run(np.float32([0.5, 0.25])), np.int32(2), np.float32(0.5),
+                                                    np.float32(0)])
+    name = "CUSTOM TFLite_Detection_PostProcess"
+    base = {"max_detections": 10, "max_classes_per_detection": 1, "num_classes": 3, "detections_per_class": 8,
+            "nms_score_threshold": 0.25, "nms_iou_threshold": 0.5, "y_scale": 10.0, "x_scale": 10.0, "h_scale": 5.0, "w_scale": 5.0}
+    anchors = np.hstack([RNG.uniform(0.2, 0.8, (30, 2)), RNG.uniform(0.1, 0.5, (30, 2))]).astype("f4")
+    codes, grid = Run((1, 30, 4), -3, 3), Run(RNG.permutation(120).astype("f4").reshape(1, 30, 4) / 128)
+    for regular in (False, True):
+        for why, more in (("", {}), ("of two classes", {"max_classes_per_detection": 2}), ("of one", {"max_detections": 1}),
+                          ("of more than there are", {"max_detections": 50}), ("of none", {"nms_score_threshold": 2.0}),
+                          ("from 0", {"nms_score_threshold": 0.0}), ("of a few a class", {"detections_per_class": 2})):
+            case(f"regular {regular} {why}", name, [codes, grid, anchors], {**base, "use_regular_nms": regular, **more})
+        at = np.float32([[[0.5, 0.25, 0.125], [0.25, 0.125, 0.0625]]])
+        far = np.float32([[0.2, 0.2, 0.1, 0.1], [0.8, 0.8, 0.1, 0.1]])
+        case(f"regular {regular} at the threshold", name, [Run((1, 2, 4)), Run(at), far], {**base, "use_regular_nms": regular})
+        ins = [Quant(integers("uint8", 1, 30, 4), 0.0625, 128), Quant(np.uint8(grid.array * 128 * 2), 1 / 256, 0),
+               Quant(integers("uint8", 30, 4, low=20, high=200), 1 / 256, 0, run=False)]
+        case(f"regular {regular} of bytes", name, ins, {**base, "use_regular_nms": regular}, out="f4")
+
+
 def add_types():
     case("to integers", "CAST", [Run((3, 5), -9, 9)], {"from": 0, "to": 2}, out="i4")
     case("from integers", "CAST", [Run(i32(1, -2, 3))], {"from": 2, "to": 0}, out="f4")
@@ -389,7 +502,7 @@ def add_dynamic_range():
 
 
 def main():
-    for add in (add_elementwise, add_products, add_sums, add_moves, add_types, add_quantized,
+    for add in (add_elementwise, add_products, add_sums, add_moves, add_places, add_made, add_boxes, add_types, add_quantized,
                 add_dynamic_range):
         add()
     folder = pathlib.Path(sys.argv[1]).resolve()

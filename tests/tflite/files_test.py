@@ -134,6 +134,18 @@ def test_all_that_is_not_read_is_named_at_once():
             assert words in done.stderr + done.stdout, (words, done.stderr, done.stdout)
 
 
+def options(**more):
+    return {"max_detections": 3, "max_classes_per_detection": 1, "num_classes": 2, "nms_score_threshold": 0.25,
+            "nms_iou_threshold": 0.5, "y_scale": 10.0, "x_scale": 10.0, "h_scale": 5.0, "w_scale": 5.0, **more}
+
+
+def detector(custom):
+    t = [tf.tensor("x", "float32", (1, 4, 4)), tf.tensor("s", "float32", (1, 4, 3)), tf.constant("a", np.ones((4, 4), "f4"))]
+    t += [tf.tensor(n, "float32", shape) for n, shape in (("b", (1, 3, 4)), ("c", (1, 3)), ("d", (1, 3)), ("e", (1,)))]
+    return tf.model(t, [("CUSTOM TFLite_Detection_PostProcess", ["x", "s", "a"], ["b", "c", "d", "e"], custom)], ["x", "s"],
+                    ["b", "c", "d", "e"])
+
+
 def test_faults_are_named_with_place_and_value():
     f = "float32"
     x, y = tf.tensor("x", f, (2,)), tf.tensor("y", f, (2,))
@@ -167,6 +179,20 @@ def test_faults_are_named_with_place_and_value():
                                  ["y"]), "axis 3 is outside of rank 1"),
             ("a rank", tf.model([x, y], [("MAX_POOL_2D", ["x"], ["y"], {"stride_h": 1, "stride_w": 1})], ["x"], ["y"]),
              "'x' has rank 1 in place of 4"),
+            ("options of no map", detector(b"\x01\x02\x03"), "its options are max_detections 0"),
+            ("no options", detector(None), "its options are max_detections 0"),
+            ("more classes than scores", detector(tf.flex_map(options(num_classes=9))), "num_classes 9 of 3"),
+            ("a scale of 0", detector(tf.flex_map(options(h_scale=0.0))), "its option h_scale is 0"),
+            ("soft suppression", tf.model(
+                [tf.tensor("x", f, (4, 4)), tf.tensor("s", f, (4,)), tf.constant("n", np.int32(2)), tf.constant("h", np.float32(0.5)),
+                 tf.tensor("i", "int32", (2,)), tf.tensor("t", f, (2,)), tf.tensor("c", "int32", ())],
+                [("NON_MAX_SUPPRESSION_V5", ["x", "s", "n", "h", "h", "h"], ["i", "t", "c"], None)], ["x", "s"], ["i"]),
+             "sigma is not 0"),
+            ("a window that is too large", tf.model(
+                [x, tf.tensor("w", f, (3,)), tf.constant("at", np.int32([0])), y],
+                [("DYNAMIC_UPDATE_SLICE", ["x", "w", "at"], ["y"], None)], ["x", "w"], ["y"]), "'w' is no window of known size"),
+            ("other sizes of bits", tf.model([x, tf.tensor("y", "int8", (8,))], [("BITCAST", ["x"], ["y"], None)], ["x"], ["y"]),
+             "it reads FLOAT32 as INT8"),
             ("the schema", tf.file_of({0: tf.Number("I", 2)}), "the schema has version 2 in place of 3"),
             ("no subgraph", tf.file_of({0: tf.Number("I", 3)}), "the file has no subgraph"),
             ("an end", tf.model(*relu())[:40], "byte")):

@@ -240,6 +240,165 @@ def top_k(ins, _):
     return [np.take_along_axis(ins[0], order, -1), order.astype("i4")]
 
 
+def reverse_sequence(ins, o):
+    x = np.moveaxis(ins[0], (o["batch_dim"], o["seq_dim"]), (0, 1)).copy()
+    for row, length in zip(x, ins[1]):
+        row[:length] = row[:length][::-1].copy()
+    return np.moveaxis(x, (0, 1), (o["batch_dim"], o["seq_dim"]))
+
+
+def conv_3d(ins, o):
+    """Sums over taps; weights are [depth, rows, columns, in, out]."""
+    x, w = ins[0].astype("f8"), ins[1].astype("f8")
+    s = [o["stride_d"], o["stride_h"], o["stride_w"]]
+    d = [o.get("dilation_d", 1), o.get("dilation_h", 1), o.get("dilation_w", 1)]
+    sizes, before = zip(*(pads(x.shape[i + 1], w.shape[i], s[i], d[i], o["padding"]) for i in range(3)))
+    y = np.zeros((x.shape[0],) + sizes + (w.shape[4],))
+    for at in np.ndindex(*sizes):
+        for tap in np.ndindex(*w.shape[:3]):
+            place = [at[i] * s[i] - before[i] + tap[i] * d[i] for i in range(3)]
+            if all(0 <= p < n for p, n in zip(place, x.shape[1:4])):
+                y[(slice(None),) + at] += x[(slice(None),) + tuple(place)] @ w[tap]
+    return act(y + (ins[2] if ins[2] is not None else 0), o)
+
+
+def scatter_nd(ins, _):
+    y = np.zeros(ins[2].tolist(), ins[1].dtype)
+    for index in np.ndindex(*ins[0].shape[:-1]):
+        y[tuple(ins[0][index])] += ins[1][index]
+    return y
+
+
+def sparse_to_dense(ins, _):
+    y = np.full(ins[1].tolist(), ins[3])
+    places = ins[0].reshape(-1, len(y.shape)) if ins[0].ndim < 2 else ins[0]
+    for i, place in enumerate(places.tolist()):
+        y[tuple(place)] = ins[2] if ins[2].ndim == 0 else ins[2][i]
+    return y
+
+
+def segment(start, put):
+    def formula(ins, _):
+        x, ids = ins[0], ins[1]
+        count = int(ins[2]) if len(ins) > 2 else int(ids[-1]) + 1
+        y = np.full((count,) + x.shape[ids.ndim:], start(x.dtype), x.dtype)
+        for index in np.ndindex(*ids.shape):
+            if ids[index] >= 0:
+                y[ids[index]] = put(y[ids[index]], x[index])
+        return y
+    return formula
+
+
+def least(dtype):
+    return np.finfo(dtype).min if dtype.kind == "f" else np.iinfo(dtype).min
+
+
+def most(dtype):
+    return np.finfo(dtype).max if dtype.kind == "f" else np.iinfo(dtype).max
+
+
+def dynamic_update_slice(ins, _):
+    y, part = ins[0].copy(), ins[1]
+    start = [min(max(at, 0), n - m) for at, n, m in zip(ins[2].tolist(), y.shape, part.shape)]
+    y[tuple(slice(at, at + m) for at, m in zip(start, part.shape))] = part
+    return y
+
+
+def unique(ins, _):
+    seen = []
+    which = []
+    for value in ins[0].tolist():
+        if value not in seen:
+            seen.append(value)
+        which.append(seen.index(value))
+    return [np.array(seen, ins[0].dtype), np.array(which, "i4")]
+
+
+def one_hot(ins, o):
+    hot = np.where(ins[0][..., None] == np.arange(int(ins[1])), ins[2], ins[3])
+    return np.moveaxis(hot, -1, o["axis"]).astype(ins[2].dtype)
+
+
+def cumsum(ins, o):
+    axis, x = int(ins[1]), ins[0]
+    x = np.flip(x, axis) if o.get("reverse") else x
+    y = x.cumsum(axis).astype(x.dtype)
+    y = y - x if o.get("exclusive") else y
+    return np.flip(y, axis) if o.get("reverse") else y
+
+
+def fake_quant(ins, o):
+    first, last = float(o["narrow"]), 2.0 ** o["bits"] - 1
+    scale = (o["max"] - o["min"]) / (last - first)
+    zero = np.clip(np.round(first - o["min"] / scale), first, last)
+    low, high = (first - zero) * scale, (last - zero) * scale
+    return np.floor((np.clip(ins[0].astype("f8"), low, high) - low) / scale + 0.5) * scale + low
+
+
+def set_diag(ins, _):
+    y = ins[0].copy()
+    n = min(y.shape[-2:])
+    y[..., np.arange(n), np.arange(n)] = ins[1]
+    return y
+
+
+def overlap(p, q):
+    """The share of their union that two boxes y, x, y, x have in common."""
+    p, q = (np.concatenate([np.minimum(b[:2], b[2:]), np.maximum(b[:2], b[2:])]) for b in (p, q))
+    common = np.prod(np.maximum(np.minimum(p[2:], q[2:]) - np.maximum(p[:2], q[:2]), 0))
+    areas = [np.prod(b[2:] - b[:2]) for b in (p, q)]
+    return common / (sum(areas) - common) if min(areas) > 0 else 0.0
+
+
+def keep_best(boxes, scores, count, is_over):
+    """Boxes by score, without those that overlap a better one too far."""
+    kept = []
+    for i in sorted(range(len(scores)), key=lambda i: -scores[i]):
+        if len(kept) < count and not any(is_over(overlap(boxes[i], boxes[k])) for k in kept):
+            kept.append(i)
+    return kept
+
+
+def non_max_suppression(ins, _):
+    boxes, scores, count, share, floor = ins[:5]
+    above = [i for i in range(len(scores)) if scores[i] > floor]
+    kept = [above[i] for i in keep_best(boxes[above], scores[above], int(count), lambda s: s >= share)]
+    pad = int(count) - len(kept)
+    found = np.int32(kept + [0] * pad)
+    number = np.int32(len(kept))
+    return [found, number] if len(ins) < 6 else [found, np.float32(scores[kept].tolist() + [0.0] * pad), number]
+
+
+def detections(ins, o):
+    """TFLite_Detection_PostProcess: boxes from their codes, best classes, boxes that overlap."""
+    codes, scores, anchors = (np.float64(x) for x in ins)
+    scores = scores[0][:, scores.shape[2] - o["num_classes"]:]
+    scale = [o["y_scale"], o["x_scale"]], [o["h_scale"], o["w_scale"]]
+    middle = codes[0][:, :2] / scale[0] * anchors[:, 2:] + anchors[:, :2]
+    half = np.exp(codes[0][:, 2:4] / scale[1]) * anchors[:, 2:] / 2
+    boxes = np.hstack([middle - half, middle + half])
+    each, most_ = min(o["max_classes_per_detection"], scores.shape[1]), o["max_detections"]
+    def left(values, count):
+        above = [i for i in range(len(values)) if values[i] >= np.float32(o["nms_score_threshold"])]
+        return [above[i] for i in keep_best(boxes[above], values[above], count, lambda s: s > o["nms_iou_threshold"])]
+
+    rows = []
+    if o.get("use_regular_nms"):
+        for c in range(scores.shape[1]):
+            rows += [(i, c) for i in left(scores[:, c], o["detections_per_class"])]
+        rows = sorted(rows, key=lambda row: -scores[row])[:most_]
+        count = len(rows)
+    else:
+        kept = left(scores.max(axis=1), most_)
+        count = len(kept)
+        for i in kept:
+            rows += [(i, c) for c in np.argsort(-scores[i], kind="stable")[:each]]
+    y = np.zeros((1, most_ * each, 6), "f4")
+    for k, (i, c) in enumerate(rows):
+        y[0, k] = np.append(boxes[i], [c, scores[i, c]])
+    return [y[..., :4], y[..., 4], y[..., 5], np.float32([count])]
+
+
 def unary(f):
     return lambda ins, o: f(ins[0])
 
@@ -299,5 +458,22 @@ FORMULAS = {
     "BROADCAST_TO": lambda ins, o: np.broadcast_to(ins[0], ins[1].tolist()),
     "RESIZE_BILINEAR": bilinear, "RESIZE_NEAREST_NEIGHBOR": nearest, "SPACE_TO_DEPTH": blocks_to_depth,
     "DEPTH_TO_SPACE": depth_to_blocks, "SPACE_TO_BATCH_ND": space_to_batch, "BATCH_TO_SPACE_ND": batch_to_space,
+    "L2_POOL_2D": lambda ins, o: np.sqrt(pool([ins[0] ** 2], {**o, "act": 0}, np.nanmean)), "CONV_3D": conv_3d,
+    "FILL": lambda ins, o: np.full(ins[0].tolist(), ins[1]), "ZEROS_LIKE": unary(np.zeros_like),
+    "RANGE": lambda ins, o: np.arange(*ins), "RANK": lambda ins, o: np.int32(ins[0].ndim),
+    "REDUCE_ANY": lambda ins, o: np.any(ins[0], tuple(np.atleast_1d(ins[1]).tolist()), keepdims=bool(o.get("keep_dims"))),
+    "REDUCE_ALL": lambda ins, o: np.all(ins[0], tuple(np.atleast_1d(ins[1]).tolist()), keepdims=bool(o.get("keep_dims"))),
+    "REVERSE_SEQUENCE": reverse_sequence, "SCATTER_ND": scatter_nd, "SPARSE_TO_DENSE": sparse_to_dense,
+    "SEGMENT_SUM": segment(lambda _: 0, np.add), "UNSORTED_SEGMENT_SUM": segment(lambda _: 0, np.add),
+    "UNSORTED_SEGMENT_PROD": segment(lambda _: 1, np.multiply), "UNSORTED_SEGMENT_MAX": segment(least, np.maximum),
+    "UNSORTED_SEGMENT_MIN": segment(most, np.minimum), "DYNAMIC_UPDATE_SLICE": dynamic_update_slice,
+    "EMBEDDING_LOOKUP": lambda ins, o: ins[1][ins[0]], "WHERE": lambda ins, o: np.argwhere(ins[0]), "UNIQUE": unique,
+    "ONE_HOT": one_hot, "CUMSUM": cumsum, "FAKE_QUANT": fake_quant, "MATRIX_SET_DIAG": set_diag,
+    "MATRIX_DIAG": lambda ins, o: ins[0][..., None] * np.eye(ins[0].shape[-1], dtype=ins[0].dtype),
+    "BROADCAST_ARGS": lambda ins, o: np.int32(np.broadcast_shapes(tuple(ins[0]), tuple(ins[1]))),
+    "BUCKETIZE": lambda ins, o: np.searchsorted(np.float32(o["boundaries"]), ins[0], "right").astype("i4"),
+    "ATAN2": binary(np.arctan2), "BITWISE_XOR": binary(np.bitwise_xor), "RIGHT_SHIFT": binary(np.right_shift),
+    "NON_MAX_SUPPRESSION_V4": non_max_suppression, "NON_MAX_SUPPRESSION_V5": non_max_suppression,
+    "CUSTOM TFLite_Detection_PostProcess": detections,
     "TOPK_V2": top_k, "REVERSE_V2": lambda ins, o: np.flip(ins[0], ins[1].tolist()),
 }

@@ -74,7 +74,32 @@ def described():
     return data + packed.getvalue()
 
 
-SEEDS = {"conv": conv, "quantized": quantized, "half": half, "moves": moves, "described": described}
+def detector():
+    """A custom operator, whose options are a FlexBuffer."""
+    options = {"max_detections": 3, "max_classes_per_detection": 1, "num_classes": 2, "nms_score_threshold": 0.25,
+               "nms_iou_threshold": 0.5, "y_scale": 10.0, "x_scale": 10.0, "h_scale": 5.0, "w_scale": 5.0,
+               "use_regular_nms": False}
+    t = [tf.tensor("codes", "uint8", (1, 4, 4), scale=0.25, zero=128), tf.tensor("scores", "float32", (1, 4, 3)),
+         tf.constant("anchors", np.float32([[0.25, 0.25, 0.5, 0.5], [0.75, 0.75, 0.5, 0.5], [0.5, 0.5, 1, 1], [0, 0, 1, 1]])),
+         tf.tensor("boxes", "float32", (1, 3, 4)), tf.tensor("classes", "float32", (1, 3)),
+         tf.tensor("best", "float32", (1, 3)), tf.tensor("count", "float32", (1,))]
+    return tf.model(t, [("CUSTOM TFLite_Detection_PostProcess", ["codes", "scores", "anchors"],
+                         ["boxes", "classes", "best", "count"], tf.flex_map(options))],
+                    ["codes", "scores"], ["boxes", "classes", "best", "count"])
+
+
+def places():
+    t = [tf.tensor("x", "float32", (4, 3)), tf.constant("ids", np.int32([1, -1, 0, 1])), tf.constant("two", np.int32(2)),
+         tf.tensor("sums", "float32", (2, 3)), tf.tensor("at", "int32", (2,)), tf.tensor("y", "float32", (4, 3)),
+         tf.constant("depth", np.int32(5)), tf.constant("on", np.float32(1)), tf.constant("off", np.float32(0)),
+         tf.tensor("hot", "float32", (2, 5))]
+    ops = [("UNSORTED_SEGMENT_SUM", ["x", "ids", "two"], ["sums"], None),
+           ("DYNAMIC_UPDATE_SLICE", ["x", "sums", "at"], ["y"], None),
+           ("ONE_HOT", ["at", "depth", "on", "off"], ["hot"], {"axis": -1})]
+    return tf.model(t, ops, ["x", "at"], ["y", "hot"])
+
+
+SEEDS = {"detector": detector, "places": places, "conv": conv, "quantized": quantized, "half": half, "moves": moves, "described": described}
 
 if __name__ == "__main__":
     folder = pathlib.Path(sys.argv[1]) if len(sys.argv) > 1 else HERE.parent / "fuzz/tflite"

@@ -27,7 +27,13 @@ CODES = {
     "FLOOR_MOD": 95, "RESIZE_NEAREST_NEIGHBOR": 97, "LEAKY_RELU": 98, "SQUARED_DIFFERENCE": 99, "MIRROR_PAD": 100,
     "ABS": 101, "SPLIT_V": 102, "CEIL": 104, "REVERSE_V2": 105, "ADD_N": 106, "GATHER_ND": 107, "COS": 108,
     "ELU": 111, "QUANTIZE": 114, "ROUND": 116, "HARD_SWISH": 117, "SELECT_V2": 123, "BATCH_MATMUL": 126,
-    "BROADCAST_TO": 130, "GELU": 150, "RELU_0_TO_1": 152, "SIGN": 158,
+    "BROADCAST_TO": 130, "GELU": 150, "RELU_0_TO_1": 152, "SIGN": 158, "L2_POOL_2D": 12, "SPARSE_TO_DENSE": 68,
+    "FAKE_QUANT": 80, "REDUCE_ANY": 91, "ZEROS_LIKE": 93, "FILL": 94, "RANGE": 96, "UNIQUE": 103, "WHERE": 109, "RANK": 110,
+    "REVERSE_SEQUENCE": 112, "MATRIX_DIAG": 113, "MATRIX_SET_DIAG": 115, "NON_MAX_SUPPRESSION_V4": 120,
+    "NON_MAX_SUPPRESSION_V5": 121, "SCATTER_ND": 122, "SEGMENT_SUM": 125, "CUMSUM": 128, "CONV_3D": 132, "REDUCE_ALL": 140,
+    "BROADCAST_ARGS": 145, "BUCKETIZE": 147, "DYNAMIC_UPDATE_SLICE": 151, "UNSORTED_SEGMENT_PROD": 153,
+    "UNSORTED_SEGMENT_MAX": 154, "UNSORTED_SEGMENT_SUM": 155, "ATAN2": 156, "UNSORTED_SEGMENT_MIN": 157, "BITCAST": 159,
+    "BITWISE_XOR": 160, "RIGHT_SHIFT": 161,
 }
 POOL = {"padding": (0, "b"), "stride_w": (1, "i"), "stride_h": (2, "i"), "filter_w": (3, "i"), "filter_h": (4, "i"),
         "act": (5, "b")}
@@ -55,7 +61,12 @@ OPTIONS = {
     "ARG_MIN": {"type": (0, "b")}, "CAST": {"from": (0, "b"), "to": (1, "b")}, "SHAPE": {"type": (0, "b")},
     "GELU": {"approximate": (0, "b")}, "ONE_HOT": {"axis": (0, "i")},
     "LOCAL_RESPONSE_NORMALIZATION": {"radius": (0, "i"), "bias": (1, "f"), "alpha": (2, "f"), "beta": (3, "f")},
-    **{name: {"keep_dims": (0, "b")} for name in ("MEAN", "SUM", "REDUCE_MAX", "REDUCE_MIN", "REDUCE_PROD")},
+    "L2_POOL_2D": POOL, "CUMSUM": {"exclusive": (0, "b"), "reverse": (1, "b")}, "BUCKETIZE": {"boundaries": (0, "f")},
+    "REVERSE_SEQUENCE": {"seq_dim": (0, "i"), "batch_dim": (1, "i")}, "UNIQUE": {"type": (0, "b")},
+    "FAKE_QUANT": {"min": (0, "f"), "max": (1, "f"), "bits": (2, "i"), "narrow": (3, "b")},
+    "CONV_3D": {"padding": (0, "b"), "stride_d": (1, "i"), "stride_w": (2, "i"), "stride_h": (3, "i"), "act": (4, "b"),
+                "dilation_d": (5, "i"), "dilation_w": (6, "i"), "dilation_h": (7, "i")},
+    **{name: {"keep_dims": (0, "b")} for name in ("REDUCE_ANY", "REDUCE_ALL", "MEAN", "SUM", "REDUCE_MAX", "REDUCE_MIN", "REDUCE_PROD")},
 }
 
 
@@ -146,6 +157,28 @@ def file_of(model):
     return bytes(w.out)
 
 
+def flex_map(options):
+    """The options of a custom operator as a FlexBuffer: a map of names to numbers, 4 bytes each."""
+    out, at = bytearray(), {}
+    for key in sorted(options):
+        at[key] = len(out)
+        out += key.encode() + b"\0"
+    out += bytes(-len(out) % 4) + struct.pack("<I", len(at))
+    keys = len(out)
+    for key in sorted(options):
+        out += struct.pack("<I", len(out) - at[key])
+    out += struct.pack("<III", len(out) - keys, 4, len(options))
+    start, types = len(out), b""
+    for key in sorted(options):
+        value = options[key]
+        is_float = isinstance(value, float)
+        out += struct.pack("<f" if is_float else "<i", value)
+        types += bytes([(26 if isinstance(value, bool) else 3 if is_float else 1) << 2 | 2])
+    out += types
+    out += bytes(-len(out) % 4)
+    return bytes(out + struct.pack("<I", len(out) - start) + bytes([9 << 2 | 2, 4]))
+
+
 # ---- Models ----
 
 def tensor(name, dtype, shape=(), data=None, scale=None, zero=None, axis=0, signature=None, variable=False):
@@ -163,12 +196,12 @@ def options_of(op, options):
     table = {}
     for key, value in options.items():
         field, fmt = OPTIONS[op][key]
-        table[field] = ints(value) if isinstance(value, (list, tuple)) else Number(fmt, value)
+        table[field] = ints(value, fmt) if isinstance(value, (list, tuple)) else Number(fmt, value)
     return table
 
 
 def model(tensors, ops, inputs, outputs, **more):
-    """`ops`: (type, inputs, outputs, options); tensors by index, or by name. `more`: fields of the model."""
+    """`ops`: (type, inputs, outputs, options), options in bytes for a custom operator; tensors by index, or by name. `more`: fields of the model."""
     index = {t["name"]: i for i, t in reversed(list(enumerate(tensors)))}
 
     def number(t):
@@ -198,7 +231,8 @@ def model(tensors, ops, inputs, outputs, **more):
             code_tables.append({0: Number("b", min(code, 127)), 1: name[7:] if is_custom else None,
                                 2: Number("i", 1), 3: Number("i", code)})
         op_tables.append({0: Number("I", codes[name]), 1: ints(map(number, ins)), 2: ints(map(number, outs)),
-                          4: options_of(name, options) if options else None})
+                          4: options_of(name, options) if isinstance(options, dict) and options else None,
+                          5: Vector(options, 1) if isinstance(options, bytes) else None})
     subgraph = {0: tables, 1: ints(map(number, inputs)), 2: ints(map(number, outputs)), 3: op_tables, 4: "main"}
     return file_of({0: Number("I", 3), 1: code_tables, 2: [subgraph], 3: "made by a test", 4: buffers,
                     **{int(k): v for k, v in more.items()}})

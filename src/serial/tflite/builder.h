@@ -6,6 +6,8 @@
 //     value.c       tensors: as they are stored, as real numbers, as images with channels first
 //     dynamic.c     inputs that are quantized when the model runs
 //     op_*.c        what each operator becomes: a row of builtins.inc names the function
+//     custom.c      custom operators, told by their name
+//     flex.c        their options
 //     metadata.c    what the file states about the model
 //
 // Functions that make operators return names of tensors, and do nothing once `status` is not LN_OK
@@ -98,6 +100,7 @@ struct ln_tflite_op {
     ln_tflite_builder *b;
     const ln_tflite_builtin *builtin;
     ln_flat_table options;
+    ln_flat_vector custom; // bytes of options of a custom operator
     ln_flat_vector ins, outs;
     size_t index;
     int version;
@@ -152,8 +155,12 @@ void ln_tflite_flush(ln_tflite_builder *b);
 const char *ln_tflite_unary(ln_tflite_builder *b, const char *optype, const char *x);
 const char *ln_tflite_binary(ln_tflite_builder *b, const char *optype, const char *x,
                              const char *y);
+const char *ln_tflite_ternary(ln_tflite_builder *b, const char *optype, const char *x,
+                              const char *y, const char *z);
 const char *ln_tflite_transpose(ln_tflite_builder *b, const char *x, int ndim, const int *perm);
 const char *ln_tflite_reshape(ln_tflite_builder *b, const char *x, int ndim, const int64_t *dims);
+const char *ln_tflite_along(ln_tflite_builder *b, const char *optype, const char *x, const char *y,
+                            int axis); // with a parameter `axis`
 const char *ln_tflite_cast(ln_tflite_builder *b, const char *x, tl_dtype dtype);
 const char *ln_tflite_clip(ln_tflite_builder *b, const char *x, float low, float high);
 const char *ln_tflite_to_nchw(ln_tflite_builder *b, const char *x);
@@ -162,6 +169,13 @@ const char *ln_tflite_to_nhwc(ln_tflite_builder *b, const char *x);
 // Constants.
 const char *ln_tflite_scalar(ln_tflite_builder *b, tl_dtype dtype, double value);
 const char *ln_tflite_ints(ln_tflite_builder *b, size_t count, const int64_t *values);
+
+// 0, step, 2 step ... as int64, `count` of them, computed when the model is compiled.
+const char *ln_tflite_steps(ln_tflite_builder *b, int64_t count, int64_t step);
+
+// `value`, a tensor of one element, in the shape `dims`.
+const char *ln_tflite_filled(ln_tflite_builder *b, const char *value, int ndim,
+                             const int64_t *dims);
 
 // A constant of elements at any address, which stay, or which the context takes over.
 void ln_tflite_constant(ln_tflite_builder *b, const char *name, tl_dtype dtype, int ndim,
@@ -232,6 +246,14 @@ float ln_tflite_float_option(ln_tflite_op *op, unsigned field, float absent);
 
 // `axis` of a tensor, counted from the end if it is negative; -1 with a problem if it is outside.
 int ln_tflite_axis(ln_tflite_op *op, int64_t axis, int ndim);
+
+// Input i as a list of axes, which may be computed.
+const char *ln_tflite_axes(ln_tflite_op *op, size_t i);
+
+// ---- custom.c ----
+
+// Reads a custom operator of this name; false: it is not one that is read.
+bool ln_tflite_read_custom(ln_tflite_op *op, const char *name);
 
 // ---- op_*.c ----
 

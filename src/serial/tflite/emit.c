@@ -254,6 +254,22 @@ const char *ln_tflite_binary(ln_tflite_builder *b, const char *optype, const cha
     return ln_tflite_out(b);
 }
 
+const char *ln_tflite_ternary(ln_tflite_builder *b, const char *optype, const char *x,
+                              const char *y, const char *z)
+{
+    const char *out = ln_tflite_binary(b, optype, x, y);
+    ln_tflite_in(b, z);
+    return out;
+}
+
+const char *ln_tflite_along(ln_tflite_builder *b, const char *optype, const char *x, const char *y,
+                            int axis)
+{
+    const char *out = ln_tflite_binary(b, optype, x, y);
+    ln_tflite_number(b, "axis", axis);
+    return out;
+}
+
 const char *ln_tflite_transpose(ln_tflite_builder *b, const char *x, int ndim, const int *perm)
 {
     double numbers[TL_MAXDIM];
@@ -408,4 +424,16 @@ const char *ln_tflite_ints(ln_tflite_builder *b, size_t count, const int64_t *va
     int dim = (int)count;
     ln_tflite_constant(b, name, TL_INT64, 1, &dim, kept, kept);
     return name;
+}
+
+const char *ln_tflite_steps(ln_tflite_builder *b, int64_t count, int64_t step)
+{
+    const char *zero = ln_tflite_scalar(b, TL_INT64, 0);
+    const char *end = ln_tflite_scalar(b, TL_INT64, (double)count * (double)step);
+    return ln_tflite_ternary(b, "Range", zero, end, ln_tflite_scalar(b, TL_INT64, (double)step));
+}
+
+const char *ln_tflite_filled(ln_tflite_builder *b, const char *value, int ndim, const int64_t *dims)
+{
+    return ln_tflite_binary(b, "Expand", value, ln_tflite_ints(b, (size_t)ndim, dims));
 }

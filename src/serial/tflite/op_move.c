@@ -74,10 +74,7 @@ void ln_tflite_read_squeeze(ln_tflite_op *op)
 
 void ln_tflite_read_expand_dims(ln_tflite_op *op)
 {
-    int64_t axis;
-    size_t count;
-    if (ln_tflite_known(op, 1, "axis", 1, &axis, &count))
-        move_by(op, "Unsqueeze", ln_tflite_ints(op->b, 1, &axis));
+    move_by(op, "Unsqueeze", ln_tflite_axes(op, 1));
 }
 
 void ln_tflite_read_shape(ln_tflite_op *op)
@@ -255,6 +252,8 @@ void ln_tflite_read_slice(ln_tflite_op *op)
 typedef struct strided {
     size_t count;
     int64_t starts[TL_MAXDIM], ends[TL_MAXDIM], axes[TL_MAXDIM], steps[TL_MAXDIM];
+    // Where the file has what the others come from, and 1 where a mask or one index says the end.
+    int64_t written[TL_MAXDIM], has_start[TL_MAXDIM], has_end[TL_MAXDIM], is_one[TL_MAXDIM];
     size_t added_count, gone_count;
     int64_t added[2 * TL_MAXDIM]; // in what is sliced, before axes go
     int64_t gone[TL_MAXDIM];
@@ -305,12 +304,69 @@ static bool expand_masks(ln_tflite_op *op, int rank, size_t written, const int64
             if (end_mask >> i & 1)
                 end = step > 0 ? TO_END : TO_START;
         }
+        s->written[s->count] = (int64_t)i;
+        s->has_start[s->count] = !is_one && (start_mask >> i & 1);
+        s->has_end[s->count] = !is_one && (end_mask >> i & 1);
+        s->is_one[s->count] = is_one;
         s->starts[s->count] = start;
         s->ends[s->count] = end;
         s->axes[s->count] = axis++;
         s->steps[s->count++] = step;
         sliced++;
     }
+    return true;
+}
+
+// `yes` where `flags` are 1, else `no`.
+static const char *choose(ln_tflite_builder *b, size_t count, const int64_t *flags, const char *yes,
+                          const char *no)
+{
+    const char *one = ln_tflite_scalar(b, TL_INT64, 1);
+    const char *is_yes = ln_tflite_binary(b, "Equal", ln_tflite_ints(b, count, flags), one);
+    return ln_tflite_ternary(b, "Where", is_yes, yes, no);
+}
+
+// The slice, of starts and ends that are computed.
+static const char *slice_computed(ln_tflite_op *op, const char *x, const strided *s)
+{
+    ln_tflite_builder *b = op->b;
+    size_t n = s->count;
+    const char *written = ln_tflite_ints(b, n, s->written);
+    const char *from = ln_tflite_along(b, "Gather", ln_tflite_dims(op, 1), written, 0);
+    const char *to = ln_tflite_along(b, "Gather", ln_tflite_dims(op, 2), written, 0);
+    if (ln_tflite_small_option(op, 5) != 0)
+        to = ln_tflite_binary(b, "Add", from, to);
+    const char *last = ln_tflite_scalar(b, TL_INT64, -1), *one = ln_tflite_scalar(b, TL_INT64, 1);
+    const char *end = ln_tflite_ints(b, 1, (const int64_t[]){TO_END});
+    const char *is_last = ln_tflite_binary(b, "Equal", from, last);
+    const char *next = ln_tflite_binary(b, "Add", from, one);
+    next = ln_tflite_ternary(b, "Where", is_last, end, next);
+    to = choose(b, n, s->is_one, next, to);
+    to = choose(b, n, s->has_end, ln_tflite_ints(b, n, s->ends), to);
+    from = choose(b, n, s->has_start, ln_tflite_ints(b, n, s->starts), from);
+    const char *on = ln_tflite_ints(b, n, s->axes), *by = ln_tflite_ints(b, n, s->steps);
+    const char *y = ln_tflite_ternary(b, "Slice", x, from, to);
+    ln_tflite_in(b, on);
+    ln_tflite_in(b, by);
+    return y;
+}
+
+// Indices of a start or an end: those that are computed count as 0.
+static bool read_indices(ln_tflite_op *op, size_t i, const char *what, int64_t *values,
+                         size_t *out_count)
+{
+    const ln_tflite_tensor *t = ln_tflite_input(op, i);
+    if (t->is_const)
+        return ln_tflite_known(op, i, what, 2 * TL_MAXDIM, values, out_count);
+    if (!ln_tflite_is_going(op->b))
+        return false;
+    if (t->ndim != 1 || t->dims[0] < 0 || t->dims[0] > 2 * TL_MAXDIM) {
+        ln_tflite_problem(op, NULL, "its %s '%s' is not a list of known length", what, t->name);
+        return false;
+    }
+    *out_count = (size_t)t->dims[0];
+    for (size_t k = 0; k < *out_count; k++)
+        values[k] = 0;
     return true;
 }
 
@@ -322,8 +378,8 @@ void ln_tflite_read_strided_slice(ln_tflite_op *op)
     strided s = {0};
     bool is_moved = ln_tflite_is_moved(op, 0, 1);
     const char *y = ln_tflite_moved(op, 0, is_moved);
-    if (!ln_tflite_known(op, 1, "start", 2 * TL_MAXDIM, starts, &count) ||
-        !ln_tflite_known(op, 2, "end", 2 * TL_MAXDIM, ends, &end_count) ||
+    if (!read_indices(op, 1, "start", starts, &count) ||
+        !read_indices(op, 2, "end", ends, &end_count) ||
         !ln_tflite_known(op, 3, "step", 2 * TL_MAXDIM, steps, &step_count))
         return;
     if (end_count != count || step_count != count) {
@@ -333,7 +389,10 @@ void ln_tflite_read_strided_slice(ln_tflite_op *op)
     }
     if (!expand_masks(op, ln_tflite_input(op, 0)->ndim, count, starts, ends, steps, &s))
         return;
-    y = slice(b, y, s.count, s.starts, s.ends, s.axes, s.steps);
+    if (ln_tflite_is_known(op, 1) && ln_tflite_is_known(op, 2))
+        y = slice(b, y, s.count, s.starts, s.ends, s.axes, s.steps);
+    else
+        y = slice_computed(op, y, &s);
     if (s.added_count > 0)
         y = ln_tflite_binary(b, "Unsqueeze", y, ln_tflite_ints(b, s.added_count, s.added));
     if (s.gone_count > 0)
@@ -528,6 +587,33 @@ void ln_tflite_read_reverse(ln_tflite_op *op)
     bool is_moved = ln_tflite_is_moved(op, 0, 1);
     const char *x = ln_tflite_moved(op, 0, is_moved);
     ln_tflite_give_moved(op, 0, slice(op->b, x, count, starts, ends, axes, steps), is_moved);
+}
+
+// Of each batch the steps before its length, backwards. ONNX has steps and batches first.
+void ln_tflite_read_reverse_sequence(ln_tflite_op *op)
+{
+    ln_tflite_builder *b = op->b;
+    int rank = ln_tflite_input(op, 0)->ndim, perm[TL_MAXDIM], back[TL_MAXDIM], count = 2;
+    perm[0] = ln_tflite_axis(op, ln_tflite_option(op, 0, 0), rank);
+    perm[1] = ln_tflite_axis(op, ln_tflite_option(op, 1, 0), rank);
+    if (!ln_tflite_is_going(b))
+        return;
+    if (perm[0] == perm[1]) {
+        ln_tflite_problem(op, NULL, "axis %d is of steps and of batches", perm[0]);
+        return;
+    }
+    for (int i = 0; i < rank; i++) {
+        if (i != perm[0] && i != perm[1])
+            perm[count++] = i;
+    }
+    for (int i = 0; i < rank; i++)
+        back[perm[i]] = i;
+    bool is_moved = ln_tflite_is_moved(op, 0, 1);
+    const char *x = ln_tflite_moved(op, 0, is_moved), *lengths = ln_tflite_dims(op, 1);
+    x = ln_tflite_binary(b, "ReverseSequence", ln_tflite_transpose(b, x, rank, perm), lengths);
+    ln_tflite_number(b, "time_axis", 0);
+    ln_tflite_number(b, "batch_axis", 1);
+    ln_tflite_give_moved(op, 0, ln_tflite_transpose(b, x, rank, back), is_moved);
 }
 
 void ln_tflite_read_top_k(ln_tflite_op *op)

@@ -91,15 +91,19 @@ void ln_tflite_read_batch_matmul(ln_tflite_op *op)
 void ln_tflite_read_reduce(ln_tflite_op *op)
 {
     ln_tflite_builder *b = op->b;
-    const char *x = ln_tflite_real(op, 0);
-    int64_t axes[TL_MAXDIM];
-    size_t count;
-    if (!ln_tflite_known(op, 1, "list of axes", TL_MAXDIM, axes, &count))
-        return;
-    const char *list = ln_tflite_ints(b, count, axes);
-    const char *y = ln_tflite_binary(b, op->builtin->optype, x, list);
+    const char *x = ln_tflite_real(op, 0), *axes = ln_tflite_axes(op, 1);
+    const char *y = ln_tflite_binary(b, op->builtin->optype, x, axes);
     ln_tflite_number(b, "keepdims", ln_tflite_small_option(op, 0) != 0);
     ln_tflite_number(b, "noop_with_empty_axes", 1);
+    ln_tflite_give(op, 0, y, NO_ACTIVATION);
+}
+
+void ln_tflite_read_cumsum(ln_tflite_op *op)
+{
+    const char *x = ln_tflite_real(op, 0), *axis = ln_tflite_raw(op, 1);
+    const char *y = ln_tflite_binary(op->b, "CumSum", x, axis);
+    ln_tflite_number(op->b, "exclusive", ln_tflite_small_option(op, 0) != 0);
+    ln_tflite_number(op->b, "reverse", ln_tflite_small_option(op, 1) != 0);
     ln_tflite_give(op, 0, y, NO_ACTIVATION);
 }
 

@@ -75,6 +75,40 @@ void ln_tflite_read_depthwise_conv_2d(ln_tflite_op *op)
     ln_tflite_give_image(op, y, ln_tflite_small_option(op, 4));
 }
 
+// [N, D, H, W, C] and weights [D, H, W, I, O].
+void ln_tflite_read_conv_3d(ln_tflite_op *op)
+{
+    ln_tflite_builder *b = op->b;
+    static const int of_weights[] = {4, 3, 0, 1, 2};
+    const char *x = ln_tflite_real(op, 0);
+    if (ln_tflite_input(op, 0)->ndim != 5)
+        ln_tflite_problem(op, NULL, "'%s' has rank %d in place of 5", ln_tflite_input(op, 0)->name,
+                          ln_tflite_input(op, 0)->ndim);
+    x = ln_tflite_transpose(b, x, 5, (const int[]){0, 4, 1, 2, 3});
+    const char *w = ln_tflite_weights(op, 1, 5, of_weights, 0);
+    const char *bias = ln_tflite_bias(op, 2, 0, 1);
+    const int channels = ln_tflite_input(op, 0)->dims[4], depth = ln_tflite_input(op, 1)->dims[3];
+    const double strides[] = {(double)ln_tflite_option(op, 1, 0),
+                              (double)ln_tflite_option(op, 3, 0),
+                              (double)ln_tflite_option(op, 2, 0)};
+    const double dilations[] = {(double)ln_tflite_option(op, 5, 1),
+                                (double)ln_tflite_option(op, 7, 1),
+                                (double)ln_tflite_option(op, 6, 1)};
+    for (int i = 0; i < 3; i++) {
+        if (strides[i] < 1 || dilations[i] < 1)
+            ln_tflite_problem(op, NULL, "its stride is %g and its dilation %g", strides[i],
+                              dilations[i]);
+    }
+    const char *y = begin_product(op, x, w, bias);
+    if (channels > 0 && depth > 0 && channels % depth == 0)
+        ln_tflite_number(b, "group", channels / depth);
+    padding(op, ln_tflite_small_option(op, 0));
+    ln_tflite_numbers(b, "strides", 3, strides);
+    ln_tflite_numbers(b, "dilations", 3, dilations);
+    y = ln_tflite_transpose(b, y, 5, (const int[]){0, 2, 3, 4, 1});
+    ln_tflite_give(op, 0, y, ln_tflite_small_option(op, 4));
+}
+
 // Of an axis: the outputs that the convolution, of which this is the transpose, leaves out before
 // its first and after its last.
 static void find_pads(int64_t kind, int64_t in, int64_t out, int64_t size, int64_t stride,
@@ -140,6 +174,15 @@ void ln_tflite_read_average_pool(ln_tflite_op *op)
     const char *y = ln_tflite_unary(op->b, "AveragePool", ln_tflite_real_image(op, 0));
     windows(op);
     ln_tflite_give_image(op, y, ln_tflite_small_option(op, 5));
+}
+
+// The root of the mean of squares.
+void ln_tflite_read_l2_pool(ln_tflite_op *op)
+{
+    const char *x = ln_tflite_real_image(op, 0);
+    const char *y = ln_tflite_unary(op->b, "AveragePool", ln_tflite_binary(op->b, "Mul", x, x));
+    windows(op);
+    ln_tflite_give_image(op, ln_tflite_unary(op->b, "Sqrt", y), ln_tflite_small_option(op, 5));
 }
 
 void ln_tflite_read_max_pool(ln_tflite_op *op)

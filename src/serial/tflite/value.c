@@ -452,6 +452,17 @@ int ln_tflite_axis(ln_tflite_op *op, int64_t axis, int ndim)
     return -1;
 }
 
+const char *ln_tflite_axes(ln_tflite_op *op, size_t i)
+{
+    int64_t axes[TL_MAXDIM];
+    size_t count;
+    if (!ln_tflite_is_known(op, i))
+        return ln_tflite_reshape(op->b, ln_tflite_dims(op, i), 1, (const int64_t[]){-1});
+    if (!ln_tflite_known(op, i, "list of axes", TL_MAXDIM, axes, &count))
+        return "";
+    return ln_tflite_ints(op->b, count, axes);
+}
+
 // ---- Moves ----
 
 static bool has_grid(const ln_tflite_builder *b, const ln_tflite_tensor *t,
