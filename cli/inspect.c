@@ -94,7 +94,8 @@ static void print_problems(const ln_preflight *r)
 
 static void print_report(const ln_preflight *r)
 {
-    printf("format     %s, IR version %d", printable(r->format), r->ir_version);
+    printf("format     %s, %s version %d", printable(r->format),
+           strcmp(r->format, "tflite") == 0 ? "schema" : "IR", r->ir_version);
     if (r->producer[0]) {
         printf(", made by ");
         print_name(r->producer);

@@ -47,6 +47,21 @@ class Quant:
         return (self.values - zero) * np.reshape(np.float64(self.scale), shape if np.ndim(self.scale) else [1] * self.values.ndim)
 
 
+class Nibbles(Quant):
+    """Constants of 4 bits, of which the file has two in a byte, the first in the low bits."""
+
+    def bytes(self):
+        flat = np.append(self.values.ravel(), np.zeros(self.values.size % 2, "i1")).astype("u1") & 15
+        return (flat[::2] | flat[1::2] << 4).tobytes()
+
+
+class Variable:
+    """A state, which is zeros before the run."""
+
+    def __init__(self, *shape):
+        self.shape = shape
+
+
 class Grid:
     """How an output is quantized."""
 
@@ -83,6 +98,10 @@ def case(why, op, ins, options=None, out=None, rtol=1e-5, atol=1e-5, signature=N
             real.append(None)
             continue
         numbers.append(len(tensors))
+        if isinstance(value, Variable):
+            real.append(np.zeros(value.shape, "f4"))
+            tensors.append(tf.tensor(f"in{i}", "float32", value.shape, variable=True))
+            continue
         quant = {}
         if isinstance(value, Quant):
             array, is_run = value.values, value.run
@@ -97,8 +116,10 @@ def case(why, op, ins, options=None, out=None, rtol=1e-5, atol=1e-5, signature=N
         if is_run:
             inputs.append((len(tensors), array))
         sign = signature if is_run else None
-        tensors.append(tf.tensor(f"in{i}", array.dtype.name, array.shape, None if is_run else array, signature=sign,
-                                 **quant))
+        dtype, data = array.dtype.name, None if is_run else array
+        if isinstance(value, Nibbles):
+            dtype, data = "int4", value.bytes()
+        tensors.append(tf.tensor(f"in{i}", dtype, array.shape, data, signature=sign, **quant))
     results = FORMULAS[op](real, options) if want is None else want
     results = results if isinstance(results, list) else [results]
     outputs = []
@@ -397,6 +418,38 @@ def add_boxes():
         case(f"regular {regular} of bytes", name, ins, {**base, "use_regular_nms": regular}, out="f4")
 
 
+def lstm(is_coupled=False, has_peephole=False, states=None, inputs=3, units=4, batch=2):
+    """All inputs but the sequence."""
+    first = [None] if is_coupled else []
+    parts = [*first, *(f32(units, inputs) for _ in range(4 - is_coupled)), *first,
+             *(f32(units, units, low=-1, high=1) for _ in range(4 - is_coupled))]
+    parts += [None if not has_peephole or k < is_coupled else f32(units) for k in range(3)]
+    parts += [*first, *(f32(units) for _ in range(4 - is_coupled)), None, None]
+    return parts + (states or [Variable(batch, units), Variable(batch, units)])
+
+
+def add_recurrent():
+    op = "UNIDIRECTIONAL_SEQUENCE_LSTM"
+    for major in (0, 1):
+        x = Run((5, 2, 3) if major else (2, 5, 3))
+        o = {"act": 4, "time_major": major}
+        case(f"time major {major}", op, [x, *lstm()], o)
+        case(f"time major {major} of coupled gates", op, [x, *lstm(is_coupled=True)], o)
+        case(f"time major {major} with peepholes", op, [x, *lstm(has_peephole=True)], o)
+        case(f"time major {major} with both", op, [x, *lstm(True, True)], o)
+        for act in (0, 1, 4):
+            case(f"time major {major} act {act}", "UNIDIRECTIONAL_SEQUENCE_RNN",
+                 [x, f32(4, 3), f32(4, 4, low=-0.5, high=0.5), f32(4), Variable(2, 4)], {"time_major": major, "act": act})
+    x, o = Run((2, 5, 3)), {"act": 4}
+    for rank in (1, 2):
+        case(f"of rank {rank}", "SVDF", [Run((2, 3)), f32(4, 3), f32(4, 5), f32(4 // rank), Run((2, 20))], {"rank": rank, "act": 1})
+    case("from zeros", "SVDF", [Run((2, 3)), f32(4, 3), f32(4, 5), None, Variable(2, 20)], {"rank": 2, "act": 0})
+    case("from states", op, [x, *lstm(states=[Run((2, 4)), f32(2, 4)])], o)
+    case("from a state", "UNIDIRECTIONAL_SEQUENCE_RNN", [x, f32(4, 3), f32(4, 4), f32(4), Run((2, 4))], {"act": 4})
+    case("act 0", op, [x, *lstm()], {"act": 0}, rtol=1e-4, atol=1e-4)
+    case("act 1", op, [x, *lstm()], {"act": 1}, rtol=1e-4, atol=1e-4)
+
+
 def add_types():
     case("to integers", "CAST", [Run((3, 5), -9, 9)], {"from": 0, "to": 2}, out="i4")
     case("from integers", "CAST", [Run(i32(1, -2, 3))], {"from": 2, "to": 0}, out="f4")
@@ -474,6 +527,15 @@ def add_quantized():
         case(f"{dtype} of two scales", "CONCATENATION", [x(2, 3), x(2, 3, scale=0.5)], {"axis": 1},
              Grid(dtype, 0.5, zero))
         case(f"{dtype} in two", "SPLIT", [np.int32(1), x(2, 6)], {"num": 2}, fine)
+    for scale, zero in (([0.5], [0]), ([1, 0.5, 0.25, 2, 1], [0] * 5)):
+        def nibbles(*shape, scale=scale, zero=zero):
+            return Nibbles(integers("int8", *shape, low=-8, high=7), scale, zero, run=False)
+
+        o, why = {**STRIDE, **SAME, "act": 1}, f"int4 weights of {len(scale)} scales"
+        image = Quant(integers("int8", 1, 5, 4, 3), 0.25, 3)
+        case(why, "CONV_2D", [image, nibbles(5, 3, 3, 3), None], o, Grid("int8", 2.0, -4))
+        case(why, "FULLY_CONNECTED", [Quant(integers("int8", 3, 7), 0.25, 3), nibbles(5, 7), None], {"act": 0}, Grid("int8", 1.0, 2))
+        case(why, "DEQUANTIZE", [nibbles(5, 3)], out="f4")
     case("int16", "ADD", [Quant(integers("int16", 2, 30), 0.25), Quant(integers("int16", 2, 30), 0.5)], {"act": 0},
          Grid("int16", 0.5))
 
@@ -502,7 +564,7 @@ def add_dynamic_range():
 
 
 def main():
-    for add in (add_elementwise, add_products, add_sums, add_moves, add_places, add_made, add_boxes, add_types, add_quantized,
+    for add in (add_elementwise, add_products, add_sums, add_moves, add_places, add_made, add_boxes, add_recurrent, add_types, add_quantized,
                 add_dynamic_range):
         add()
     folder = pathlib.Path(sys.argv[1]).resolve()

@@ -17,6 +17,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
 import make_seeds
 import tflite_file as tf
+from formulas import FORMULAS
 
 ROOT = HERE.parent.parent
 LIGHTNET = str(pathlib.Path(sys.argv[1]).resolve() / "lightnet")
@@ -48,7 +49,7 @@ def relu(**more):
 
 def test_metadata_signatures_and_packed_files_are_shown():
     write("m.tflite", make_seeds.described())
-    run("inspect", "m.tflite", out=["format     tflite", "input      x FLOAT32[2]", "what it does", "name: namer", "version: v1",
+    run("inspect", "m.tflite", out=["format     tflite, schema version 3", "input      x FLOAT32[2]", "what it does", "name: namer", "version: v1",
                                     "signature serve: in=x -> out=y", "files: labels.txt"])
 
 
@@ -119,6 +120,41 @@ def test_tensors_may_share_names_and_have_strange_ones():
     np.save("x.npy", np.float32([-3, 4]))
     run("run", "m.tflite", "-i", "x.npy", "-o", "out")
     assert np.array_equal(list(outputs("out").values())[0], np.float32([0, 4]))
+
+
+# ---- What is kept between runs ----
+
+def test_a_variable_is_an_input_with_a_default_and_an_output():
+    """Its first value without it, and the one of the run before where it is given."""
+    write("m.tflite", make_seeds.variables())
+    np.save("x.npy", np.float32([10, 20]))
+    run("inspect", "m.tflite", out=["total"])
+    run("run", "m.tflite", "-i", "x=x.npy", "-o", "out")
+    first = outputs("out")
+    assert first["y.npy"].tolist() == [11, 22] and first["total_next.npy"].tolist() == [11, 22], first
+    np.save("total.npy", first["total_next.npy"])
+    run("run", "m.tflite", "-i", "x=x.npy", "-i", "total=total.npy", "-o", "out")
+    assert outputs("out")["y.npy"].tolist() == [21, 42]
+
+
+def test_a_sequence_goes_on_where_the_last_one_ended():
+    """Half by half, with the states between, as the formula computes the whole."""
+    write("m.tflite", make_seeds.lstm())
+    rng = np.random.default_rng(3)
+    x = rng.normal(size=(1, 4, 3)).astype("f4")
+    tensors, ops, _, _ = tf.read(make_seeds.lstm())
+    ins = [None if i == -1 else tensors[i]["data"] for i in ops[0][1]]
+    ins[0], ins[18], ins[19] = x, np.zeros((1, 4)), np.zeros((1, 4))
+    want = FORMULAS["UNIDIRECTIONAL_SEQUENCE_LSTM"](ins, {"act": 4})
+    np.save("x.npy", x[:, :2])
+    run("run", "m.tflite", "-i", "x=x.npy", "-o", "out")
+    first = outputs("out")
+    for name in "hc":
+        np.save(f"{name}.npy", first[f"{name}_next.npy"])
+    np.save("x.npy", x[:, 2:])
+    run("run", "m.tflite", "-i", "x=x.npy", "-i", "h=h.npy", "-i", "c=c.npy", "-o", "out")
+    got = np.concatenate([first["y.npy"], outputs("out")["y.npy"]], 1)
+    assert np.allclose(got, want, rtol=1e-5, atol=1e-5), abs(got - want).max()
 
 
 # ---- What is refused ----
@@ -193,6 +229,25 @@ def test_faults_are_named_with_place_and_value():
                 [("DYNAMIC_UPDATE_SLICE", ["x", "w", "at"], ["y"], None)], ["x", "w"], ["y"]), "'w' is no window of known size"),
             ("other sizes of bits", tf.model([x, tf.tensor("y", "int8", (8,))], [("BITCAST", ["x"], ["y"], None)], ["x"], ["y"]),
              "it reads FLOAT32 as INT8"),
+            ("a graph that is run once and computes", tf.model(
+                [x, y], [("CALL_ONCE", [], [], {"subgraph": 1}), ("RELU", ["x"], ["y"], None)], ["x"], ["y"],
+                [([x, y], [("RELU", ["x"], ["y"], None)], ["x"], ["y"])]), "it is in a subgraph that is run once"),
+            ("a graph that runs itself once", tf.model(
+                [x, y], [("CALL_ONCE", [], [], {"subgraph": 0}), ("RELU", ["x"], ["y"], None)], ["x"], ["y"]),
+             "it runs subgraph 0 of 1"),
+            ("a graph in a circle", tf.model(
+                [x, y], [("CALL_ONCE", [], [], {"subgraph": 1}), ("RELU", ["x"], ["y"], None)], ["x"], ["y"],
+                [([x, y], [("CALL_ONCE", [], [], {"subgraph": 1})], [], [])]), "only VAR_HANDLE"),
+            ("a variable without a value", tf.model(
+                [x, tf.tensor("h", "resource"), y],
+                [("VAR_HANDLE", [], ["h"], {"name": "v"}), ("READ_VARIABLE", ["h"], ["y"], None)], ["x"], ["y"]),
+             "the variable 'v' has no value before it is read"),
+            ("a handle of nothing", tf.model([x, y], [("READ_VARIABLE", ["x"], ["y"], None)], ["x"], ["y"]),
+             "'x' is the handle of no variable"),
+            ("a projection", tf.model(
+                [tf.tensor("x", f, (1, 2, 3)), tf.tensor("w", f, (4, 3)), tf.tensor("y", f, (1, 2, 4))],
+                [("UNIDIRECTIONAL_SEQUENCE_LSTM", ["x"] + ["w"] * 8 + [None] * 3 + ["w"] * 8, ["y"], {"act": 4})], ["x", "w"],
+                ["y"]), "it has a projection"),
             ("the schema", tf.file_of({0: tf.Number("I", 2)}), "the schema has version 2 in place of 3"),
             ("no subgraph", tf.file_of({0: tf.Number("I", 3)}), "the file has no subgraph"),
             ("an end", tf.model(*relu())[:40], "byte")):

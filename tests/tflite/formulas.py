@@ -240,6 +240,48 @@ def top_k(ins, _):
     return [np.take_along_axis(ins[0], order, -1), order.astype("i4")]
 
 
+def steps_of(x, o):
+    return x.astype("f8") if o.get("time_major") else x.astype("f8").swapaxes(0, 1)
+
+
+def sequence(states, o):
+    y = np.stack(states)
+    return y if o.get("time_major") else y.swapaxes(0, 1)
+
+
+def sequence_rnn(ins, o):
+    h, states = ins[4].astype("f8"), []
+    for x in steps_of(ins[0], o):
+        h = act(x @ ins[1].T + h @ ins[2].T + ins[3], o)
+        states.append(h)
+    return sequence(states, o)
+
+
+def svdf(ins, o):
+    """Features of the newest step at the end of those before it; sums over time, and over `rank` features."""
+    x, w, t, bias, kept = ins
+    kept = kept.astype("f8").reshape(len(x), *t.shape)
+    kept = np.concatenate([kept[..., 1:], (x.astype("f8") @ w.T)[..., None]], -1)
+    y = (kept * t).sum(-1).reshape(len(x), -1, o["rank"]).sum(-1)
+    return act(y + (0 if bias is None else bias), o)
+
+
+def sequence_lstm(ins, o):
+    """Gates i, f, c and o; without weights of i, the input gate is what the forget gate leaves."""
+    w, r, p, bias = ins[1:5], ins[5:9], ins[9:12], ins[12:16]
+    h, c, states = ins[18].astype("f8"), ins[19].astype("f8"), []
+    for x in steps_of(ins[0], o):
+        def gate(k, cell=None):
+            z = x @ w[k].T + h @ r[k].T + bias[k]
+            return z if cell is None or p[min(k, 2)] is None else z + p[min(k, 2)] * cell
+        forget = sigmoid(gate(1, c))
+        enter = 1 - forget if w[0] is None else sigmoid(gate(0, c))
+        c = forget * c + enter * act(gate(2), o)
+        h = sigmoid(gate(3, c)) * act(c, o)
+        states.append(h)
+    return sequence(states, o)
+
+
 def reverse_sequence(ins, o):
     x = np.moveaxis(ins[0], (o["batch_dim"], o["seq_dim"]), (0, 1)).copy()
     for row, length in zip(x, ins[1]):
@@ -458,6 +500,8 @@ FORMULAS = {
     "BROADCAST_TO": lambda ins, o: np.broadcast_to(ins[0], ins[1].tolist()),
     "RESIZE_BILINEAR": bilinear, "RESIZE_NEAREST_NEIGHBOR": nearest, "SPACE_TO_DEPTH": blocks_to_depth,
     "DEPTH_TO_SPACE": depth_to_blocks, "SPACE_TO_BATCH_ND": space_to_batch, "BATCH_TO_SPACE_ND": batch_to_space,
+    "UNIDIRECTIONAL_SEQUENCE_RNN": sequence_rnn, "UNIDIRECTIONAL_SEQUENCE_LSTM": sequence_lstm,
+    "SVDF": svdf,
     "L2_POOL_2D": lambda ins, o: np.sqrt(pool([ins[0] ** 2], {**o, "act": 0}, np.nanmean)), "CONV_3D": conv_3d,
     "FILL": lambda ins, o: np.full(ins[0].tolist(), ins[1]), "ZEROS_LIKE": unary(np.zeros_like),
     "RANGE": lambda ins, o: np.arange(*ins), "RANK": lambda ins, o: np.int32(ins[0].ndim),

@@ -99,7 +99,29 @@ def places():
     return tf.model(t, ops, ["x", "at"], ["y", "hot"])
 
 
-SEEDS = {"detector": detector, "places": places, "conv": conv, "quantized": quantized, "half": half, "moves": moves, "described": described}
+def variables():
+    """A sum over runs: a resource, to which a subgraph that is run once gives its first value."""
+    t = [tf.tensor("x", "float32", (2,)), tf.tensor("h", "resource"), tf.tensor("old", "float32", (2,)),
+         tf.tensor("y", "float32", (2,))]
+    handle = ("VAR_HANDLE", [], ["h"], {"name": "total"})
+    ops = [("CALL_ONCE", [], [], {"subgraph": 1}), handle, ("READ_VARIABLE", ["h"], ["old"], None),
+           ("ADD", ["old", "x"], ["y"], {"act": 0}), ("ASSIGN_VARIABLE", ["h", "y"], [], None)]
+    once = [tf.tensor("h", "resource"), tf.constant("first", np.float32([1, 2]))]
+    return tf.model(t, ops, ["x"], ["y"], [(once, [handle, ("ASSIGN_VARIABLE", ["h", "first"], [], None)], [], [])])
+
+
+def lstm():
+    t = [tf.tensor("x", "float32", (1, 2, 3)), tf.tensor("y", "float32", (1, 2, 4)),
+         tf.tensor("h", "float32", (1, 4), variable=True), tf.tensor("c", "float32", (1, 4), variable=True)]
+    t += [tf.constant(f"w{i}", ramp("f4", 4, 3) * (i + 1) / 8) for i in range(4)]
+    t += [tf.constant(f"r{i}", ramp("f4", 4, 4) / (i + 4)) for i in range(4)]
+    t += [tf.constant(f"b{i}", ramp("f4", 4) / 4) for i in range(4)]
+    ins = ["x", *(f"w{i}" for i in range(4)), *(f"r{i}" for i in range(4)), None, None, None, *(f"b{i}" for i in range(4)),
+           None, None, "h", "c"]
+    return tf.model(t, [("UNIDIRECTIONAL_SEQUENCE_LSTM", ins, ["y"], {"act": 4, "time_major": 0})], ["x"], ["y"])
+
+
+SEEDS = {"variables": variables, "lstm": lstm, "detector": detector, "places": places, "conv": conv, "quantized": quantized, "half": half, "moves": moves, "described": described}
 
 if __name__ == "__main__":
     folder = pathlib.Path(sys.argv[1]) if len(sys.argv) > 1 else HERE.parent / "fuzz/tflite"

@@ -33,7 +33,8 @@ CODES = {
     "NON_MAX_SUPPRESSION_V5": 121, "SCATTER_ND": 122, "SEGMENT_SUM": 125, "CUMSUM": 128, "CONV_3D": 132, "REDUCE_ALL": 140,
     "BROADCAST_ARGS": 145, "BUCKETIZE": 147, "DYNAMIC_UPDATE_SLICE": 151, "UNSORTED_SEGMENT_PROD": 153,
     "UNSORTED_SEGMENT_MAX": 154, "UNSORTED_SEGMENT_SUM": 155, "ATAN2": 156, "UNSORTED_SEGMENT_MIN": 157, "BITCAST": 159,
-    "BITWISE_XOR": 160, "RIGHT_SHIFT": 161,
+    "BITWISE_XOR": 160, "RIGHT_SHIFT": 161, "UNIDIRECTIONAL_SEQUENCE_RNN": 35, "UNIDIRECTIONAL_SEQUENCE_LSTM": 44,
+    "SVDF": 27, "CALL_ONCE": 129, "VAR_HANDLE": 142, "READ_VARIABLE": 143, "ASSIGN_VARIABLE": 144,
 }
 POOL = {"padding": (0, "b"), "stride_w": (1, "i"), "stride_h": (2, "i"), "filter_w": (3, "i"), "filter_h": (4, "i"),
         "act": (5, "b")}
@@ -61,6 +62,10 @@ OPTIONS = {
     "ARG_MIN": {"type": (0, "b")}, "CAST": {"from": (0, "b"), "to": (1, "b")}, "SHAPE": {"type": (0, "b")},
     "GELU": {"approximate": (0, "b")}, "ONE_HOT": {"axis": (0, "i")},
     "LOCAL_RESPONSE_NORMALIZATION": {"radius": (0, "i"), "bias": (1, "f"), "alpha": (2, "f"), "beta": (3, "f")},
+    "UNIDIRECTIONAL_SEQUENCE_LSTM": {"act": (0, "b"), "cell_clip": (1, "f"), "time_major": (3, "b")},
+    "UNIDIRECTIONAL_SEQUENCE_RNN": {"time_major": (0, "b"), "act": (1, "b")},
+    "SVDF": {"rank": (0, "i"), "act": (1, "b")}, "CALL_ONCE": {"subgraph": (0, "i")},
+    "VAR_HANDLE": {"container": (0, "s"), "name": (1, "s")},
     "L2_POOL_2D": POOL, "CUMSUM": {"exclusive": (0, "b"), "reverse": (1, "b")}, "BUCKETIZE": {"boundaries": (0, "f")},
     "REVERSE_SEQUENCE": {"seq_dim": (0, "i"), "batch_dim": (1, "i")}, "UNIQUE": {"type": (0, "b")},
     "FAKE_QUANT": {"min": (0, "f"), "max": (1, "f"), "bits": (2, "i"), "narrow": (3, "b")},
@@ -196,18 +201,27 @@ def options_of(op, options):
     table = {}
     for key, value in options.items():
         field, fmt = OPTIONS[op][key]
-        table[field] = ints(value, fmt) if isinstance(value, (list, tuple)) else Number(fmt, value)
+        table[field] = (value if isinstance(value, str) else ints(value, fmt) if isinstance(value, (list, tuple)) else
+                        Number(fmt, value))
     return table
 
 
-def model(tensors, ops, inputs, outputs, **more):
-    """`ops`: (type, inputs, outputs, options), options in bytes for a custom operator; tensors by index, or by name. `more`: fields of the model."""
+def model(tensors, ops, inputs, outputs, others=(), **more):
+    """`ops`: (type, inputs, outputs, options), options in bytes for a custom operator; tensors by index, or by name.
+    `others`: further subgraphs, (tensors, ops, inputs, outputs). `more`: fields of the model."""
+    buffers, codes, code_tables = [{}], {}, []
+    graphs = [graph(*parts, buffers, codes, code_tables) for parts in [(tensors, ops, inputs, outputs), *others]]
+    return file_of({0: Number("I", 3), 1: code_tables, 2: graphs, 3: "made by a test", 4: buffers,
+                    **{int(k): v for k, v in more.items()}})
+
+
+def graph(tensors, ops, inputs, outputs, buffers, codes, code_tables):
     index = {t["name"]: i for i, t in reversed(list(enumerate(tensors)))}
 
     def number(t):
         return t if isinstance(t, int) else -1 if t is None else index[t]
 
-    buffers, tables = [{}], []
+    tables, op_tables = [], []
     for t in tensors:
         buffer = 0
         if t["data"] is not None:
@@ -222,7 +236,6 @@ def model(tensors, ops, inputs, outputs, **more):
         tables.append({0: ints(t["shape"]), 1: Number("b", TYPES.index(t["dtype"])), 2: Number("I", buffer),
                        3: t["name"], 4: quant, 5: Number("B", 1) if t["variable"] else None,
                        7: ints(t["signature"]) if t["signature"] is not None else None})
-    codes, code_tables, op_tables = {}, [], []
     for name, ins, outs, options in ops:
         if name not in codes:
             codes[name] = len(codes)
@@ -233,9 +246,7 @@ def model(tensors, ops, inputs, outputs, **more):
         op_tables.append({0: Number("I", codes[name]), 1: ints(map(number, ins)), 2: ints(map(number, outs)),
                           4: options_of(name, options) if isinstance(options, dict) and options else None,
                           5: Vector(options, 1) if isinstance(options, bytes) else None})
-    subgraph = {0: tables, 1: ints(map(number, inputs)), 2: ints(map(number, outputs)), 3: op_tables, 4: "main"}
-    return file_of({0: Number("I", 3), 1: code_tables, 2: [subgraph], 3: "made by a test", 4: buffers,
-                    **{int(k): v for k, v in more.items()}})
+    return {0: tables, 1: ints(map(number, inputs)), 2: ints(map(number, outputs)), 3: op_tables, 4: "main"}
 
 
 # ---- Reading again, for operators that others wrote ----

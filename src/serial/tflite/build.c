@@ -270,6 +270,11 @@ static void add_end(ln_tflite_builder *b, const char *optype, const ln_tflite_te
     ln_tflite_flush(b);
 }
 
+void ln_tflite_add_output(ln_tflite_builder *b, const ln_tflite_tensor *t)
+{
+    add_end(b, "output", t);
+}
+
 static void add_inputs(ln_tflite_builder *b, ln_flat_vector list)
 {
     char type[256];
@@ -338,6 +343,13 @@ static void mark_outputs(ln_tflite_builder *b, const ln_tflite_op *op)
     }
 }
 
+// What may be run once: values are given to variables.
+static bool is_of_variables(const ln_tflite_builtin *builtin)
+{
+    return builtin && (builtin->read == ln_tflite_read_var_handle ||
+                       builtin->read == ln_tflite_read_assign_variable);
+}
+
 static void read_op(ln_tflite_builder *b, ln_flat_table table, size_t index)
 {
     ln_flat *f = b->file;
@@ -371,7 +383,11 @@ static void read_op(ln_tflite_builder *b, ln_flat_table table, size_t index)
         snprintf(type, sizeof type, "operator %lld", (long long)code);
     op.type = type;
     b->op = &op;
-    if (op.builtin && op.builtin->read)
+    if (b->is_first_run && !is_of_variables(op.builtin))
+        ln_tflite_problem(&op, NULL,
+                          "it is in a subgraph that is run once, where only "
+                          "VAR_HANDLE and ASSIGN_VARIABLE are read");
+    else if (op.builtin && op.builtin->read)
         op.builtin->read(&op);
     else if (code != CODE_CUSTOM || !ln_tflite_read_custom(&op, custom))
         ln_tflite_problem(&op, "docs/tflite.md lists the operators that are read",
@@ -384,6 +400,57 @@ static void read_op(ln_tflite_builder *b, ln_flat_table table, size_t index)
         b->status = status;
 }
 
+static void read_ops(ln_tflite_builder *b, ln_flat_table subgraph)
+{
+    ln_flat_vector ops = ln_flat_list(b->file, subgraph, 3, 4);
+    if (ops.count > b->ctx->limits.op_count)
+        ln_tflite_stop(b, LN_LIMIT, "the model has %zu operators, more than op_count, %zu",
+                       ops.count, b->ctx->limits.op_count);
+    for (size_t i = 0; i < ops.count && ln_tflite_is_going(b); i++)
+        read_op(b, ln_flat_table_at(b->file, ops, i), i);
+}
+
+static bool is_done(const ln_tflite_builder *b, int64_t index)
+{
+    for (size_t i = 0; i < b->once_count; i++) {
+        if (b->once[i] == index)
+            return true;
+    }
+    return false;
+}
+
+// Another subgraph, with tensors of its own, before what comes after this operator.
+void ln_tflite_read_call_once(ln_tflite_op *op)
+{
+    ln_tflite_builder *b = op->b;
+    int64_t index = ln_tflite_option(op, 0, 0);
+    ln_flat_vector subgraphs = ln_flat_list(b->file, b->model, 2, 4);
+    if (!ln_tflite_is_going(b) || is_done(b, index))
+        return;
+    if (index < 1 || (uint64_t)index >= subgraphs.count || b->once_count == LN_TFLITE_MAX_ONCE) {
+        ln_tflite_problem(op, NULL, "it runs subgraph %lld of %zu, after %zu others",
+                          (long long)index, subgraphs.count, b->once_count);
+        return;
+    }
+    b->once[b->once_count++] = index;
+    ln_tflite_tensor *tensors = b->tensors;
+    size_t tensor_count = b->tensor_count;
+    ln_flat_table subgraph = ln_flat_table_at(b->file, subgraphs, (size_t)index);
+    b->tensors = NULL;
+    b->tensor_count = 0;
+    b->subgraph = (size_t)index;
+    b->is_first_run = true;
+    b->op = NULL;
+    read_tensors(b, subgraph);
+    read_ops(b, subgraph);
+    b->op = op;
+    b->is_first_run = false;
+    b->subgraph = 0;
+    ln_free(b->tensors);
+    b->tensors = tensors;
+    b->tensor_count = tensor_count;
+}
+
 // ---- The model ----
 
 static void read_subgraph(ln_tflite_builder *b, ln_flat_table subgraph)
@@ -393,13 +460,9 @@ static void read_subgraph(ln_tflite_builder *b, ln_flat_table subgraph)
         return;
     b->status = ln_tflite_read_info(b, subgraph);
     add_inputs(b, ln_flat_list(b->file, subgraph, 1, 4));
-    ln_flat_vector ops = ln_flat_list(b->file, subgraph, 3, 4);
-    if (ops.count > b->ctx->limits.op_count)
-        ln_tflite_stop(b, LN_LIMIT, "the model has %zu operators, more than op_count, %zu",
-                       ops.count, b->ctx->limits.op_count);
-    for (size_t i = 0; i < ops.count && ln_tflite_is_going(b); i++)
-        read_op(b, ln_flat_table_at(b->file, ops, i), i);
+    read_ops(b, subgraph);
     add_outputs(b, ln_flat_list(b->file, subgraph, 2, 4));
+    ln_tflite_add_states(b);
 }
 
 static void read_model(ln_tflite_builder *b)
@@ -446,6 +509,7 @@ ln_status ln_tflite_build(ln_serializer *serializer, ln_context *ctx, ln_flat *f
     ln_hash_free(b->op_names);
     ln_hash_free(b->tensor_names);
     ln_free(b->tensors);
+    ln_free(b->states);
     ln_free(b);
     return status;
 }

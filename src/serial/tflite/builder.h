@@ -6,6 +6,7 @@
 //     value.c       tensors: as they are stored, as real numbers, as images with channels first
 //     dynamic.c     inputs that are quantized when the model runs
 //     op_*.c        what each operator becomes: a row of builtins.inc names the function
+//     state.c       variables
 //     custom.c      custom operators, told by their name
 //     flex.c        their options
 //     metadata.c    what the file states about the model
@@ -27,6 +28,10 @@
 // Tensors of one subgraph, and of one operator.
 #define LN_TFLITE_MAX_TENSORS ((size_t)1 << 18)
 #define LN_TFLITE_MAX_ARGS    1024
+
+// Variables of a model, and graphs that are run once.
+#define LN_TFLITE_MAX_STATES 1024
+#define LN_TFLITE_MAX_ONCE   64
 
 // TensorType of the schema.
 typedef enum ln_tflite_type {
@@ -57,7 +62,19 @@ typedef struct ln_tflite_tensor {
     bool is_const; // has `data`
     bool is_there; // an operator has made it, or it is an input or a constant that was made
     bool is_variable;
+    size_t state; // from 1: the variable that it is, or is a handle of; 0: none
 } ln_tflite_tensor;
+
+// A variable.
+typedef struct ln_tflite_state {
+    const char *key;  // of handles
+    const char *name; // the constant before the first run; NULL: none
+    const char *now;  // its value at this point of the run; NULL: none yet
+    tl_dtype dtype;
+    int ndim;
+    int dims[TL_MAXDIM];
+    bool is_changed;
+} ln_tflite_state;
 
 typedef struct ln_tflite_op ln_tflite_op;
 typedef void (*ln_tflite_reader)(ln_tflite_op *op);
@@ -88,6 +105,12 @@ typedef struct ln_tflite_builder {
     ln_flat_vector codes, buffers;
     ln_tflite_tensor *tensors; // of the subgraph
     size_t tensor_count;
+    size_t subgraph;   // whose operators are read
+    bool is_first_run; // it is run once, before the others
+    int64_t once[LN_TFLITE_MAX_ONCE];
+    size_t once_count;
+    ln_tflite_state *states;
+    size_t state_count;
     ln_tflite_op *op;      // that is being read; NULL: none
     ln_tflite_node node;   // not yet in the context, so that its outputs can get other names
     ln_hash *tensor_names; // that are taken
@@ -132,6 +155,20 @@ void ln_tflite_problem(ln_tflite_op *op, const char *help, const char *fmt, ...)
 // Ends reading with a status.
 void ln_tflite_stop(ln_tflite_builder *b, ln_status status, const char *fmt, ...) LN_PRINTF(3, 4);
 
+// An output of the model.
+void ln_tflite_add_output(ln_tflite_builder *b, const ln_tflite_tensor *t);
+
+// ---- state.c: variables ----
+
+// The variable at input i; NULL: it is none, or after a problem.
+ln_tflite_state *ln_tflite_variable(ln_tflite_op *op, size_t i);
+
+// Its value from here on. NULL is fine.
+void ln_tflite_set_state(ln_tflite_state *state, const char *x);
+
+// Outputs with the values after the run.
+void ln_tflite_add_states(ln_tflite_builder *b);
+
 // ---- emit.c: operators ----
 
 // Whether operators are still made.
@@ -143,6 +180,8 @@ void ln_tflite_in(ln_tflite_builder *b, const char *tensor);
 void ln_tflite_number(ln_tflite_builder *b, const char *param, double value);
 void ln_tflite_numbers(ln_tflite_builder *b, const char *param, size_t count, const double *values);
 void ln_tflite_string(ln_tflite_builder *b, const char *param, const char *value);
+void ln_tflite_strings(ln_tflite_builder *b, const char *param, size_t count,
+                       const char *const *values);
 const char *ln_tflite_out(ln_tflite_builder *b); // one more output, of a new name
 
 // Gives `tensor`, an output of the operator begun last or any other, the name `name`.

@@ -177,8 +177,8 @@ static void detect_fast(ln_tflite_op *op, const detection *d)
     const char *best = ln_tflite_binary(b, "TopK", d->scores, each);
     const char *classes = ln_tflite_out(b);
     ln_tflite_number(b, "axis", 1);
-    const char *first = ln_tflite_reshape(b, columns(b, best, 0, 1), 3,
-                                          (const int64_t[]){1, 1, d->boxes});
+    const char *first =
+        ln_tflite_reshape(b, columns(b, best, 0, 1), 3, (const int64_t[]){1, 1, d->boxes});
     const char *chosen = list_of(b, columns(b, suppress(b, d, first, d->most), 2, 3));
     const char *count = ln_tflite_unary(b, "Size", chosen);
     chosen = at_length(b, chosen, count, d->most, ln_tflite_scalar(b, TL_INT64, 0));

@@ -141,6 +141,20 @@ void ln_tflite_string(ln_tflite_builder *b, const char *param, const char *value
     check(b, status);
 }
 
+void ln_tflite_strings(ln_tflite_builder *b, const char *param, size_t count,
+                       const char *const *values)
+{
+    if (!b->node.optype)
+        return;
+    ln_param_entry *entry = ln_param_entry_create(param, LN_PARAM_ARRAY_STRING);
+    ln_status status = entry ? ln_param_set_array_string(entry, (int)count, values) : LN_NO_MEMORY;
+    if (status == LN_OK)
+        status = ln_param_list_push(&b->node.params, entry);
+    if (status != LN_OK)
+        ln_param_entry_free(entry);
+    check(b, status);
+}
+
 // The name of argument `i`; those of a variadic one, which is the last, are counted.
 static const char *arg_name(const ln_arg_info *infos, size_t i, char *buf, size_t size)
 {

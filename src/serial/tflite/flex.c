@@ -91,9 +91,8 @@ double ln_flex_number(ln_flex f, const char *key, double absent)
     if ((root_width != 1 && root_width != 2 && root_width != 4 && root_width != 8) ||
         f.len < 2 + root_width || type >> 2 != MAP || !follow(f, root, root_width, &map) ||
         map < 3 * width || !get(f, map - width, width, &count) ||
-        !get(f, map - 2 * width, width, &key_width) ||
-        !follow(f, map - 3 * width, width, &keys) || key_width < 1 || key_width > 8 ||
-        count > (f.len - map) / (width + 1))
+        !get(f, map - 2 * width, width, &key_width) || !follow(f, map - 3 * width, width, &keys) ||
+        key_width < 1 || key_width > 8 || count > (f.len - map) / (width + 1))
         return absent;
     for (size_t i = 0; i < count; i++) {
         if (follow(f, keys + i * (size_t)key_width, (size_t)key_width, &key_at) &&

@@ -149,7 +149,8 @@ void ln_tflite_read_dynamic_update_slice(ln_tflite_op *op)
     bool is_moved = ln_tflite_is_moved(op, 0, 2);
     const char *x = ln_tflite_moved(op, 0, is_moved), *y = ln_tflite_moved(op, 1, is_moved);
     const char *zero = ln_tflite_scalar(b, TL_INT64, 0);
-    const char *at = ln_tflite_binary(b, "Min", ln_tflite_dims(op, 2), ln_tflite_ints(b, rank, most));
+    const char *at =
+        ln_tflite_binary(b, "Min", ln_tflite_dims(op, 2), ln_tflite_ints(b, rank, most));
     at = ln_tflite_binary(b, "Max", at, zero);
     at = ln_tflite_binary(b, "Mul", at, ln_tflite_ints(b, rank, strides));
     at = ln_tflite_binary(b, "ReduceSum", at, ln_tflite_ints(b, 1, (const int64_t[]){0}));

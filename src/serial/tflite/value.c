@@ -25,7 +25,7 @@ void ln_tflite_problem(ln_tflite_op *op, const char *help, const char *fmt, ...)
     va_start(ap, fmt);
     vsnprintf(reason, sizeof reason, fmt, ap);
     va_end(ap);
-    snprintf(place, sizeof place, "subgraph 0, operator %zu", op->index);
+    snprintf(place, sizeof place, "subgraph %zu, operator %zu", b->subgraph, op->index);
     ln_status status =
         ln_preflight_add_problem(b->report, &(ln_preflight_problem){
                                                 .node = (char *)(uintptr_t)op->name,
