@@ -202,12 +202,13 @@ void ln_tflite_read_svdf(ln_tflite_op *op)
     x = ln_tflite_binary(b, "MatMul", x, w);
     x = ln_tflite_binary(b, "Unsqueeze", x, ln_tflite_ints(b, 1, last));
     kept = ln_tflite_reshape(b, kept, 3, (const int64_t[]){-1, features, steps});
-    kept = ln_tflite_ternary(b, "Slice", kept, ln_tflite_ints(b, 1, from), ln_tflite_ints(b, 1, to));
+    kept =
+        ln_tflite_ternary(b, "Slice", kept, ln_tflite_ints(b, 1, from), ln_tflite_ints(b, 1, to));
     ln_tflite_in(b, ln_tflite_ints(b, 1, axis));
     kept = ln_tflite_along(b, "Concat", kept, x, 2);
     const char *y = ln_tflite_binary(b, "Mul", kept, t);
-    y = ln_tflite_reshape(b, y, 3, (const int64_t[]){-1, features / (rank > 0 ? rank : 1),
-                                                     rank * steps});
+    y = ln_tflite_reshape(b, y, 3,
+                          (const int64_t[]){-1, features / (rank > 0 ? rank : 1), rank * steps});
     y = ln_tflite_binary(b, "ReduceSum", y, ln_tflite_ints(b, 1, last));
     ln_tflite_number(b, "keepdims", 0);
     if (bias)

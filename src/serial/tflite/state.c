@@ -59,11 +59,11 @@ ln_tflite_state *ln_tflite_variable(ln_tflite_op *op, size_t i)
 {
     ln_tflite_builder *b = op->b;
     ln_tflite_tensor *t = ln_tflite_input(op, i);
-    if (!ln_tflite_is_going(b) || !t->is_variable || t->is_const)
+    if (!ln_tflite_is_going(b) || !t->is_variable || t->is_const || t->is_there)
         return NULL;
     if (t->state > 0)
         return &b->states[t->state - 1];
-    bool is_known = t->dtype != TL_DTYPE_INVALID && !t->is_there;
+    bool is_known = t->dtype != TL_DTYPE_INVALID;
     for (int k = 0; k < t->ndim; k++)
         is_known = is_known && t->dims[k] > 0;
     if (!is_known) {

@@ -163,7 +163,7 @@ static ln_tflite_tensor *get(ln_tflite_op *op, size_t i)
     else if (t->is_const)
         make_constant(op, t);
     else if (t->is_variable)
-        ln_tflite_problem(op, NULL, "it reads the variable '%s', and variables are not read",
+        ln_tflite_problem(op, NULL, "it reads the variable '%s', which only recurrent operators do",
                           t->name);
     else
         ln_tflite_problem(op, NULL, "it reads '%s', which no operator before it makes", t->name);
