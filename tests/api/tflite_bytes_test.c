@@ -10,6 +10,7 @@
 
 #include <lightnet/lightnet.h>
 
+#include "tests/oom.h"
 #include "tests/sanitizer.h"
 #include "tests/test.h"
 
@@ -100,6 +101,22 @@ static void change(char *bytes, size_t len)
     }
 }
 
+static void starve(char *bytes, size_t len)
+{
+    OOM_SWEEP(n)
+    {
+        ln_context *ctx = ln_context_create();
+        ln_status status = ctx ? ln_context_init_mem(ctx, bytes, len, "starved") : LN_NO_MEMORY;
+        CHECK(status == LN_OK || status == LN_NO_MEMORY);
+        ln_context_free(ctx);
+    }
+}
+
+TEST(a_reader_without_memory_says_so)
+{
+    each_seed(starve);
+}
+
 TEST(each_seed_is_a_model)
 {
     each_seed(try_whole);
@@ -119,5 +136,6 @@ TEST(a_model_with_any_byte_changed_is_read_or_refused)
     CHECK(read_count > 100 && refused_count > 100);
 }
 
-TEST_LIST(each_seed_is_a_model, a_model_cut_off_anywhere_is_read_or_refused,
+TEST_LIST(each_seed_is_a_model, a_reader_without_memory_says_so,
+          a_model_cut_off_anywhere_is_read_or_refused,
           a_model_with_any_byte_changed_is_read_or_refused)

@@ -55,6 +55,7 @@ const char *ln_tflite_claim(ln_tflite_builder *b, ln_hash *taken, const char *wa
     }
     char *text = ln_strdup(candidate);
     if (!text || ln_hash_insert(taken, text, text) < 0) {
+        ln_free(text);
         check(b, LN_NO_MEMORY);
         return "";
     }
