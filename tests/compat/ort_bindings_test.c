@@ -10,13 +10,6 @@
 #include "tests/compat/ort_client.h"
 #include "tests/test.h"
 
-#define OK(call)                                                                                   \
-    do {                                                                                           \
-        void *ok_status = (call);                                                                  \
-        if (ok_status)                                                                             \
-            fail_msg("%s: %d: %s", #call, GetErrorCode(ok_status), GetErrorMessage(ok_status));    \
-    } while (0)
-
 enum { FLOAT = 1, INT64 = 7, STRING = 8, BOOL = 9 };
 enum { TENSOR = 1, SEQUENCE, MAP };
 

@@ -208,4 +208,12 @@ static inline void ort_client_load(void)
 #undef ORT_CLIENT_SET
 }
 
+// Fails the test if the call fails, with its code and message; tests/test.h has to be included.
+#define OK(call)                                                                                   \
+    do {                                                                                           \
+        void *ok_status = (call);                                                                  \
+        if (ok_status)                                                                             \
+            fail_msg("%s: %d: %s", #call, GetErrorCode(ok_status), GetErrorMessage(ok_status));    \
+    } while (0)
+
 #endif

@@ -25,13 +25,6 @@ static int code_of(void *status)
     return code;
 }
 
-#define OK(call)                                                                                   \
-    do {                                                                                           \
-        void *ok_status = (call);                                                                  \
-        if (ok_status)                                                                             \
-            fail_msg("%s: %d: %s", #call, GetErrorCode(ok_status), GetErrorMessage(ok_status));    \
-    } while (0)
-
 #define FAILS(call, code) CHECK_EQ(code_of(call), (code))
 
 // The call fails with a code, and its message has `text`.
@@ -733,14 +726,14 @@ TEST(sessions_write_their_model_where_options_say)
 {
     client c;
     client_open(&c);
-    char folder[] = "/tmp/ort_client_XXXXXX", path[64];
+    char folder[] = LN_BUILD_DIR "/ort_client_XXXXXX", path[512];
     CHECK_NOT_NULL(mkdtemp(folder));
     float w[4] = {10, 20, 30, 40}, x[4] = {1, 2, 3, 4};
     void *weight = tensor(&c, w, 4), *value = tensor(&c, x, 4), *y = NULL, *clone = NULL;
     static const char *const names[] = {"model.onnx", "model.opt", "none/model.onnx"};
     for (int i = 0; i < 3; i++) {
         message model = sum_model("4", false);
-        snprintf(path, sizeof path, "%s/%s", folder, names[i]);
+        snprintf(path, sizeof path, "%.400s/%s", folder, names[i]);
         OK(SetOptimizedModelFilePath(c.options, path));
         if (i == 0)
             OK(AddInitializer(c.options, "w", weight));
