@@ -128,17 +128,7 @@ void ln_tflite_read_atan2(ln_tflite_op *op)
     ln_tflite_give(op, 0, angle, NO_ACTIVATION);
 }
 
-// ---- Flags and bits ----
-
-void ln_tflite_read_reduce_flags(ln_tflite_op *op)
-{
-    ln_tflite_builder *b = op->b;
-    const char *x = ln_tflite_raw(op, 0), *axes = ln_tflite_axes(op, 1);
-    const char *y = ln_tflite_binary(b, op->builtin->optype, x, axes);
-    ln_tflite_number(b, "keepdims", ln_tflite_small_option(op, 0) != 0);
-    ln_tflite_number(b, "noop_with_empty_axes", 1);
-    ln_tflite_give_raw(op, 0, y);
-}
+// ---- Bits ----
 
 static const char *read_as(ln_tflite_builder *b, const char *x, tl_dtype dtype)
 {

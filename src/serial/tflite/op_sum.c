@@ -88,14 +88,23 @@ void ln_tflite_read_batch_matmul(ln_tflite_op *op)
 
 // ---- Axes ----
 
-void ln_tflite_read_reduce(ln_tflite_op *op)
+static const char *reduce(ln_tflite_op *op, const char *x)
 {
     ln_tflite_builder *b = op->b;
-    const char *x = ln_tflite_real(op, 0), *axes = ln_tflite_axes(op, 1);
-    const char *y = ln_tflite_binary(b, op->builtin->optype, x, axes);
+    const char *y = ln_tflite_binary(b, op->builtin->optype, x, ln_tflite_axes(op, 1));
     ln_tflite_number(b, "keepdims", ln_tflite_small_option(op, 0) != 0);
     ln_tflite_number(b, "noop_with_empty_axes", 1);
-    ln_tflite_give(op, 0, y, NO_ACTIVATION);
+    return y;
+}
+
+void ln_tflite_read_reduce(ln_tflite_op *op)
+{
+    ln_tflite_give(op, 0, reduce(op, ln_tflite_real(op, 0)), NO_ACTIVATION);
+}
+
+void ln_tflite_read_reduce_flags(ln_tflite_op *op)
+{
+    ln_tflite_give_raw(op, 0, reduce(op, ln_tflite_raw(op, 0)));
 }
 
 void ln_tflite_read_cumsum(ln_tflite_op *op)
