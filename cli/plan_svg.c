@@ -196,7 +196,7 @@ static void put_tooltip(const plot *p, const ln_plan_value *value, const ln_tens
         fprintf(p->out, " (%s)", type);
     }
     if (value->owner) {
-        fputs("\nlies in ", p->out);
+        fputs("\naliases ", p->out);
         put_text(p->out, value->owner);
     }
     fprintf(p->out, "%s%s</title>", value->is_input ? "\ninput" : "",
