@@ -143,31 +143,31 @@ static ln_status know(ln_context *ctx, knowledge known)
     return known == RANGED ? ln_context_set_range(ctx, "N", 1, MAX_ROWS) : LN_OK;
 }
 
-static ln_program *program_that_knows(knowledge known)
+// Of `ctx`, which is only read so far and is closed.
+static ln_program *program_of(ln_context *ctx)
 {
-    ln_context *ctx = open_text(NETWORK);
+    ln_program *program;
     CHECK_OK(ln_context_set_threads(ctx, 1));
-    CHECK_OK(know(ctx, known));
     CHECK_OK(ln_context_compile(ctx, "cpu"));
     CHECK_OK(ln_context_load(ctx, NULL));
-    ln_program *program;
     CHECK_OK(ln_program_create(ctx, &program));
     close_context(ctx);
     return program;
 }
 
+static ln_program *program_that_knows(knowledge known)
+{
+    ln_context *ctx = open_text(NETWORK);
+    CHECK_OK(know(ctx, known));
+    return program_of(ctx);
+}
+
 static ln_program *program_with(const char *text, const ln_limits *limits)
 {
     ln_context *ctx = open_text(text);
-    CHECK_OK(ln_context_set_threads(ctx, 1));
     if (limits)
         CHECK_OK(ln_context_set_limits(ctx, limits));
-    CHECK_OK(ln_context_compile(ctx, "cpu"));
-    CHECK_OK(ln_context_load(ctx, NULL));
-    ln_program *program;
-    CHECK_OK(ln_program_create(ctx, &program));
-    close_context(ctx);
-    return program;
+    return program_of(ctx);
 }
 
 static ln_session *session_of(ln_program *program)

@@ -6,19 +6,7 @@
 #include <stdarg.h>
 #include <string.h>
 
-static bool chance(test_random *random, int percent)
-{
-    return test_random_below(random, 100) < (size_t)percent;
-}
-
-static int one_of(test_random *random, const int *values, int count)
-{
-    return values[test_random_below(random, (size_t)count)];
-}
-
-#define PICK(random, ...)                                                                          \
-    one_of(random, (const int[]){__VA_ARGS__},                                                     \
-           (int)(sizeof((const int[]){__VA_ARGS__}) / sizeof(int)))
+#include "tests/differential/draw.h"
 
 // ---- Presets ----
 

@@ -10,22 +10,9 @@
 #include <lightnet/arch.h>
 
 #include "op_prose.h"
+#include "tests/differential/draw.h"
 
 #define TRIES 24
-
-static bool chance(test_random *random, int percent)
-{
-    return test_random_below(random, 100) < (size_t)percent;
-}
-
-static int pick(test_random *random, const int *values, int count)
-{
-    return values[test_random_below(random, (size_t)count)];
-}
-
-#define PICK(random, ...)                                                                          \
-    pick(random, (const int[]){__VA_ARGS__},                                                       \
-         (int)(sizeof((const int[]){__VA_ARGS__}) / sizeof(int)))
 
 static bool is_type(const char *optype, const char *list)
 {

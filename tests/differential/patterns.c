@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "desc/rule.h"
+#include "tests/differential/draw.h"
 
 extern const ln_rule_set ln_rules_core, ln_rules_general;
 
@@ -65,11 +66,6 @@ typedef struct binding {
     int names[LN_RULE_MAX_ARGS];
     int arg_count;
 } binding;
-
-static bool chance(test_random *random, int percent)
-{
-    return test_random_below(random, 100) < (size_t)percent;
-}
 
 // ---- What conditions say of leaves ----
 

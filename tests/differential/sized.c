@@ -5,23 +5,7 @@
 
 #include <string.h>
 
-static bool chance(test_random *random, int percent)
-{
-    return test_random_below(random, 100) < (size_t)percent;
-}
-
-static int one_of(test_random *random, const int *values, int count)
-{
-    return values[test_random_below(random, (size_t)count)];
-}
-
-#define PICK(random, ...)                                                                          \
-    one_of(random, (const int[]){__VA_ARGS__},                                                     \
-           (int)(sizeof((const int[]){__VA_ARGS__}) / sizeof(int)))
-
-#define WORD(random, ...)                                                                          \
-    ((const char *const[]){__VA_ARGS__}[test_random_below(                                         \
-        random, sizeof((const char *const[]){__VA_ARGS__}) / sizeof(char *))])
+#include "tests/differential/draw.h"
 
 int sized_add(model *m, const char *optype, const char *const *args, const int *ins, int count,
               const char *out)
