@@ -242,6 +242,54 @@ TEST(a_dynamic_output_may_be_shorter_than_its_memory_but_not_longer)
     ln_arch_cleanup();
 }
 
+// A graph inside and results that are lists have no frame: a clone of the program's context runs.
+static const char *const cloned[] = {
+    "input(| dst=x | dtype=TL_FLOAT, dims=[-1]);\n"
+    "Relu(X=x | Y=r |);\n"
+    "ReduceSum(data=r | reduced=sum | keepdims=0);\n"
+    "Greater(A=sum, B=sum | C=is_more |);\n"
+    "If(cond=is_more, capture1=x | outputs1=y | then_branch=\"a\", else_branch=\"b\");\n"
+    "output(src=y | |);\n"
+    "graph a {\ninput(| dst=x | dtype=TL_FLOAT, dims=[-1], capture=true);\n"
+    "Relu(X=x | Y=s |);\noutput(src=s | |);\n}\n"
+    "graph b {\ninput(| dst=x | dtype=TL_FLOAT, dims=[-1], capture=true);\n"
+    "Neg(X=x | Y=s |);\noutput(src=s | |);\n}\n",
+    "input(| dst=x | dtype=TL_FLOAT, dims=[-1]);\n"
+    "Neg(X=x | Y=y |);\n"
+    "SequenceConstruct(inputs1=y | output_sequence=s |);\n"
+    "output(src=y | |);\noutput(src=s | |);\n",
+    // Of any rank.
+    "input(| dst=x | dtype=TL_FLOAT, dims=[], open=true);\n"
+    "Neg(X=x | Y=y |);\n"
+    "SequenceConstruct(inputs1=y | output_sequence=s |);\n"
+    "output(src=y | |);\noutput(src=s | |);\n",
+};
+
+TEST(memory_of_the_callers_has_any_length_for_sessions_without_a_frame)
+{
+    CHECK_OK(ln_arch_init());
+    float x[4] = {1, 2, 3, 4};
+    for (size_t m = 0; m < sizeof cloned / sizeof cloned[0]; m++) {
+        ln_program *program = program_of(cloned[m]);
+        ln_session *session = session_of(program);
+        CHECK_EQ(ln_program_is_fixed(program), 0);
+        for (int len = 4; len > 0; len--) {
+            const tl_tensor given = {
+                .dtype = TL_FLOAT, .len = len, .ndim = 1, .dims = DIMS(len), .data = x};
+            const tl_tensor *y;
+            CHECK_OK(ln_session_bind_input(session, "x", &given));
+            CHECK_OK(ln_session_run(session));
+            CHECK_OK(ln_session_borrow_tensor(session, "y", &y));
+            CHECK(y->ndim == 1 && y->dims[0] == len);
+            for (int i = 0; i < len; i++)
+                CHECK(((const float *)y->data)[i] == -x[i]);
+        }
+        ln_session_free(session);
+        ln_program_release(program);
+    }
+    ln_arch_cleanup();
+}
+
 // ---- What a program and a session state ----
 
 TEST(programs_and_sessions_state_what_the_model_does)
@@ -291,4 +339,5 @@ TEST(programs_and_sessions_state_what_the_model_does)
 TEST_LIST(bound_memory_gives_what_copies_do, an_aligned_input_and_output_are_used_where_they_are,
           memory_that_does_not_fit_is_refused,
           a_dynamic_output_may_be_shorter_than_its_memory_but_not_longer,
+          memory_of_the_callers_has_any_length_for_sessions_without_a_frame,
           programs_and_sessions_state_what_the_model_does)
