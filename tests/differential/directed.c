@@ -801,6 +801,129 @@ static bool make_integer_product(model *m, test_random *random, const sizes *s)
     return y >= 0;
 }
 
+// ---- Constants of some axes ----
+
+// The operand broadcasts to `t`: over leading axes that it has not, and over any others.
+static int add_some_axes(model *m, test_random *random, const model_tensor *t)
+{
+    leaf l = {.dtype = TL_FLOAT, .ndim = t->ndim};
+    for (int d = 0; d < t->ndim; d++)
+        l.dims[d] = chance(random, 50) ? t->dims[d] : 1;
+    while (l.ndim > 0 && l.dims[0] == 1 && chance(random, 50))
+        memmove(l.dims, l.dims + 1, (size_t)--l.ndim * sizeof l.dims[0]);
+    switch (test_random_below(random, 8)) {
+    case 0: // products of two such are out of range
+        l.fill = FILL_POWERS;
+        l.low = PICK(random, -30, -25, 22, 27);
+        l.high = l.low + 3;
+        break;
+    case 1: // anywhere
+        l.fill = FILL_POWERS;
+        l.low = -30;
+        l.high = 30;
+        break;
+    case 2:
+        l.fill = FILL_HALVES;
+        l.low = -3;
+        l.high = 3;
+        break;
+    case 3: // the same number everywhere
+        l.fill = FILL_SAME;
+        l.low = PICK(random, 0, 1, -1, -2, 3);
+        l.low = chance(random, 50) ? l.low / 2 : l.low;
+        break;
+    case 4: // negative factors
+        l.low = -3;
+        l.high = -0.5;
+        break;
+    default: l.low = -2; l.high = 2;
+    }
+    return model_add_leaf(m, random, &l);
+}
+
+static int add_elew(model *m, test_random *random, const char *how, int a, int b)
+{
+    model_op *op = model_add_op(m, "elew");
+    model_op_add_in(m, op, "src1", a);
+    model_op_add_in(m, op, "src2", b);
+    model_op_set_param(m, op, "elew_op", how);
+    if (chance(random, 15))
+        model_op_set_param(m, op, "act", chance(random, 70) ? "relu" : "sigmoid");
+    const int y = model_op_add_out(m, op, "dst");
+    return model_check(m) ? y : -1;
+}
+
+// Something is computed, and sums, differences, products and quotients with constants follow, which
+// rules join with one another and with what is before them.
+static bool make_some_axes(model *m, test_random *random, const sizes *s)
+{
+    static const char *const before[] = {"conv",      "deconv",  "linear",  "matmul",
+                                         "batchnorm", "softmax", "reduce",  "layernorm",
+                                         "groupnorm", "pool",    "rescale", "act"};
+    static const char *const hows[] = {"TL_MUL", "TL_MUL", "TL_SUM", "TL_SUM",
+                                       "TL_SUB", "TL_DIV", "TL_MAX", "TL_MIN"};
+    preset p = {.optype = before[test_random_below(random, 12)], .has_plain_params = true};
+    int x = add(m, random, s, &p);
+    if (x < 0 || m->tensors[x].dtype != TL_FLOAT)
+        return false;
+    for (int i = PICK(random, 1, 2, 2, 3, 3, 4); x >= 0 && i > 0; i--) {
+        const model_tensor t = m->tensors[x];
+        const int c = add_some_axes(m, random, &t);
+        const bool is_second = chance(random, 25);
+        x = c < 0 ? -1
+                  : add_elew(m, random, hows[test_random_below(random, 8)], is_second ? c : x,
+                             is_second ? x : c);
+    }
+    if (x >= 0 && chance(random, 30))
+        x = add_act(m, random, s, "relu", x);
+    else if (x >= 0 && chance(random, 40))
+        (void)add_any(m, random, s, x);
+    return x >= 0;
+}
+
+// ---- Ties ----
+
+// Numbers in the middle between two integers become integers, by every way that rounds.
+static bool make_ties(model *m, test_random *random, const sizes *s)
+{
+    int dims[MODEL_RANK];
+    const tl_dtype dtype = chance(random, 50) ? TL_UINT8 : TL_INT8;
+    leaf l = {.dtype = TL_FLOAT, .is_input = true, .fill = FILL_HALVES, .low = -130, .high = 130};
+    l.ndim = draw_image(random, s, dims);
+    memcpy(l.dims, dims, sizeof dims);
+    if (chance(random, 60))
+        l.low = -5, l.high = 5;
+    int x = model_add_leaf(m, random, &l);
+    static const double powers[] = {1, 1, 0.5, 2, 0.25, -1};
+    const double scale = powers[test_random_below(random, 6)];
+    const double zero = PICK(random, 0, 0, 1, 3, 100);
+    for (int i = PICK(random, 0, 1, 1, 2); x >= 0 && i > 0; i--) {
+        static const char *const hows[] = {"TL_SUM", "TL_SUB", "TL_MUL", "TL_MAX"};
+        static const double by[] = {0.5, 1, 2, -1, 3, -0.5};
+        x = add_elew(m, random, hows[test_random_below(random, 4)], x,
+                     add_number(m, random, TL_FLOAT, by[test_random_below(random, 6)]));
+    }
+    if (x >= 0 && chance(random, 30)) {
+        preset p = {.optype = "func", .has_plain_params = true};
+        give(&p, "src", x);
+        set(&p, "func", "%s", WORD(random, "round", "floor", "ceil"));
+        x = add(m, random, s, &p);
+    }
+    if (x >= 0 && chance(random, 75))
+        x = add_scaled(m, random, s, "quantize", x, scale, zero, dtype);
+    if (x >= 0 && m->tensors[x].dtype == dtype && chance(random, 60)) {
+        x = add_scaled(m, random, s, "dequantize", x, scale, zero, dtype);
+        if (x >= 0 && chance(random, 60))
+            x = add_scaled(m, random, s, "quantize", x, 2 * scale, zero, dtype);
+    } else if (x >= 0 && chance(random, 50)) {
+        preset p = {.optype = "cast", .has_plain_params = true};
+        give(&p, "src", x);
+        set(&p, "dtype", "%s", WORD(random, "TL_INT32", "TL_INT8", "TL_UINT8", "TL_FLOAT16"));
+        x = add(m, random, s, &p);
+    }
+    return x >= 0;
+}
+
 // ---- The table ----
 
 static const struct {
@@ -823,6 +946,8 @@ static const struct {
     {"an image that outgrows the cache", make_large},
     {"elements and moves between bytes", make_between_bytes},
     {"a product of integers", make_integer_product},
+    {"constants of some axes", make_some_axes},
+    {"numbers between integers", make_ties},
 };
 
 size_t directed_count(void)

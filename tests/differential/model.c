@@ -196,7 +196,12 @@ static double element(test_random *random, const leaf *l)
     if (l->fill == FILL_UNIFORM && l->low < 0 && test_random_below(random, 32) == 0)
         return test_random_below(random, 2) ? 0 : -0.0;
     double x = uniform(random, l->low, l->high);
-    return l->fill == FILL_INTEGERS ? floor(x + 0.5) : x;
+    switch (l->fill) {
+    case FILL_INTEGERS: return floor(x + 0.5);
+    case FILL_HALVES: return floor(x) + 0.5;
+    case FILL_POWERS: return test_random_below(random, 2) ? pow(10, x) : -pow(10, x);
+    default: return x;
+    }
 }
 
 // As IL and JSON have numbers.

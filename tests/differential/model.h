@@ -72,6 +72,8 @@ typedef enum leaf_fill {
     FILL_INTEGERS, // whole numbers between low and high
     FILL_SAME,     // low everywhere
     FILL_EXTREMES, // uniform, with a few extreme numbers
+    FILL_HALVES,   // whole numbers and a half between low and high, which roundings differ on
+    FILL_POWERS,   // of either sign, with decimal exponents between low and high
 } leaf_fill;
 
 typedef struct leaf {

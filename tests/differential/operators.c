@@ -100,7 +100,7 @@ static shape image(test_random *random, const sizes *s)
 // What broadcasts to a shape: itself, one number, one row, one for each channel.
 static shape broadcastable(test_random *random, shape of)
 {
-    switch (test_random_below(random, 9)) {
+    switch (test_random_below(random, 10)) {
     case 0: return SHAPE(1);
     case 1: return (shape){.ndim = 0};
     case 2: // the last axis
@@ -122,6 +122,13 @@ static shape broadcastable(test_random *random, shape of)
         for (int d = 0; d < of.ndim; d++)
             if (chance(random, 40))
                 of.dims[d] = 1;
+        return of;
+    case 6: // some axes, without leading ones
+        for (int d = 0; d < of.ndim; d++)
+            if (chance(random, 50))
+                of.dims[d] = 1;
+        while (of.ndim > 1 && of.dims[0] == 1 && chance(random, 70))
+            memmove(of.dims, of.dims + 1, (size_t)--of.ndim * sizeof of.dims[0]);
         return of;
     default: return of;
     }
@@ -406,6 +413,8 @@ static void draw_fill(const model *m, test_random *random, const sizes *s, const
         l->high = l->low * 8;
         if (chance(random, 30))
             l->fill = FILL_SAME, l->low = 1.0 / PICK(random, 1, 2, 4, 16, 128);
+        if (chance(random, 5)) // all of them, or some
+            l->low = chance(random, 50) ? -l->high : -l->low;
     } else if (strcmp(arg, "var") == 0)
         l->low = 0.1;
     else if (!is_floating(l->dtype)) {
@@ -424,9 +433,13 @@ static void draw_fill(const model *m, test_random *random, const sizes *s, const
         l->fill = FILL_SAME;
         l->low = same[test_random_below(random, s->has_extremes && s->is_huge ? 11 : 7)];
     } else if (chance(random, 8)) {
-        l->fill = FILL_INTEGERS;
+        l->fill = chance(random, 60) ? FILL_INTEGERS : FILL_HALVES;
         l->low = -4;
         l->high = 4;
+    } else if (l->dtype == TL_FLOAT && chance(random, 4)) {
+        l->fill = FILL_POWERS;
+        l->low = PICK(random, -30, -30, -20, -8, 0, 8, 20);
+        l->high = l->low == -30 && chance(random, 50) ? 30 : l->low + PICK(random, 1, 3, 10);
     } else if (s->has_extremes && chance(random, 40))
         l->fill = FILL_EXTREMES;
     else if (chance(random, 10))
