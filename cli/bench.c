@@ -17,9 +17,11 @@
 #include "threads_option.h"
 #include "write_option.h"
 
-#define MAX_RUNS     1000000
-#define MAX_WATCHED  100  // runs that are watched operator by operator
-#define PEAK_SECONDS 0.05 // before the runs, and again after them
+#define MAX_RUNS        1000000
+#define DEFAULT_RUNS    20
+#define DEFAULT_SECONDS 1.0
+#define MAX_WATCHED     100  // runs that are watched operator by operator
+#define PEAK_SECONDS    0.05 // before the runs, and again after them
 
 typedef struct bench_options {
     const char *model;
@@ -29,9 +31,9 @@ typedef struct bench_options {
     const char *trace;
     option_texts inputs;
     option_texts shapes;
-    int runs;
+    int runs; // 0: not given
     int warmup;
-    double min_time;
+    double min_time; // below 0: not given
     int is_zero;
     uint64_t seed;
     int has_profile;
@@ -92,12 +94,13 @@ static const verb_option takes[] = {
 const verb_usage bench_usage = {
     .name = "bench",
     .synopsis = "[OPTION...] MODEL",
-    .about = "Measures MODEL: reading, compiling and the first run; then, after a warm-up, runs "
-             "until both the number of runs and the time are reached. Prints the median, the times "
-             "that 10 % and 90 % of the runs stay below, GFLOP/s and what share they are of this "
-             "machine's peak, which a loop of multiply-adds measures before and after, and memory. "
-             "Weights that are not given are zeros, inputs that are not given are random numbers, "
-             "and zeros where they are no floats.",
+    .about =
+        "Measures MODEL: reading, compiling and the first run; then, after a warm-up, runs "
+        "until both 20 runs and a second are reached, or as often as --runs says. Prints the median, the times "
+        "that 10 % and 90 % of the runs stay below, GFLOP/s and what share they are of this "
+        "machine's peak, which a loop of multiply-adds measures before and after, and memory. "
+        "Weights that are not given are zeros, inputs that are not given are random numbers, "
+        "and zeros where they are no floats.",
     .options = takes,
 };
 
@@ -291,12 +294,16 @@ static ln_status tell(const ln_context *ctx, const bench_options *o, const bench
 
 int cmd_bench(int argc, char **argv)
 {
-    bench_options o = {.runs = 20, .warmup = 3, .min_time = 1};
+    bench_options o = {.warmup = 3, .min_time = -1};
     compile_flags_init(&o.flags);
     int code = options_parse_one(&bench_usage, "model", argc, argv, &o, &o.model);
     if (code != EXIT_OK)
         return code == -1 ? EXIT_OK : code;
     o.target = compile_flags_target(&o.flags, o.target);
+    if (o.min_time < 0)
+        o.min_time = o.runs > 0 ? 0 : DEFAULT_SECONDS; // a number of runs alone is exact
+    if (o.runs == 0)
+        o.runs = DEFAULT_RUNS;
 
     if (file_check_writable(o.json) != LN_OK || file_check_writable(o.trace) != LN_OK)
         return say_failure();

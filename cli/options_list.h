@@ -60,9 +60,10 @@
     X(RUN, "run", 'r', NULL, OPTION_FLAG, 0, "only run; SOURCE must be a compiled form") \
     X(REPEAT, "repeat", 'n', "COUNT", OPTION_COUNT, 1000000, \
       "run COUNT times, show the median time (default 1)") \
-    X(RUNS, "runs", 0, "COUNT", OPTION_COUNT, 1000000, "at least so many runs (default 20)") \
+    X(RUNS, "runs", 0, "COUNT", OPTION_COUNT, 1000000, \
+      "exactly COUNT runs; with --min-time at least so many (default: at least 20)") \
     X(MIN_TIME, "min-time", 0, "SECONDS", OPTION_NUMBER, 0, \
-      "runs for at least so long (default 1)") \
+      "runs for at least so long (default 1, and 0 with --runs)") \
     X(WARMUP, "warmup", 0, "COUNT", OPTION_COUNT, 1000000, \
       "runs before, the first one included (default 3)") \
     X(THREADS, "threads", 0, "COUNT", OPTION_CALL, 0, \

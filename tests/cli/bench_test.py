@@ -59,6 +59,10 @@ def check_object(digits, data):
         found = facts("--threads=%d" % threads, digits)
         assert found["threads"] == threads and found["peak_gflops"] > 0, found
 
+    for arguments, least, most in (["--runs=7"], 7, 7), (["--runs=2", "--min-time=0.05"], 3, 1e6), (["--min-time=0"], 20, 20):
+        found = json.loads(run("--json", "--warmup=1", *arguments, digits)[0])
+        assert least <= found["runs"] <= most, (arguments, found["runs"])
+
     on_ref = facts("--target=ref", digits)
     assert on_ref["peak_share"] is None and on_ref["target"] == "ref"
 
