@@ -11,6 +11,8 @@
 
 #include <lightnet/lightnet.h>
 
+#include "output_folder.h"
+
 #define MAX_FILES 1000000
 
 // "NAME=FOLDER" names an input, unless a folder has that name as a whole.
@@ -76,7 +78,8 @@ ln_status folder_input_find(const option_texts *inputs, folder_input *out)
 {
     *out = (folder_input){.at = -1};
     for (int i = 0; i < inputs->count; i++) {
-        if (!folder_of(inputs->items[i]))
+        const char *folder = folder_of(inputs->items[i]);
+        if (!folder || output_folder_is(folder))
             continue;
         if (out->at >= 0)
             return LN_FAIL(LN_INVALID, "-i %s and -i %s are folders; one input may be one",

@@ -15,8 +15,9 @@ typedef struct folder_input {
     size_t file_at; // where FILE begins in each of the texts
 } folder_input;
 
-// Finds the folder among `inputs` and its files, hidden ones left out, sorted by name. LN_INVALID
-// if two are folders, LN_NOT_FOUND if it has no files. *out is to be freed also after a failure.
+// Finds the folder among `inputs` and its files, hidden ones left out, sorted by name. A folder
+// that `run -o` wrote is none: it is the data of one run. LN_INVALID if two are folders,
+// LN_NOT_FOUND if it has no files. *out is to be freed also after a failure.
 ln_status folder_input_find(const option_texts *inputs, folder_input *out);
 void folder_input_free(folder_input *f);
 

@@ -9,6 +9,7 @@
 #include <lightnet/lightnet.h>
 
 #include "npz.h"
+#include "output_folder.h"
 #include "tensor_input.h"
 
 // ---- Inputs ----
@@ -228,6 +229,74 @@ static ln_status read_archive(const ln_context *ctx, const char *path, const inp
                  : LN_FAIL(LN_NOT_FOUND, "%s holds no array with the name of an input", path);
 }
 
+// The output that an input of another name takes: the only tensor.
+static const output_file *only_tensor(const output_folder *folder)
+{
+    return folder->count == 1 && folder->files[0].path ? &folder->files[0] : NULL;
+}
+
+static ln_status read_outputs(const ln_context *ctx, const char *text, const output_folder *folder,
+                              const input_options *options, given_inputs *given)
+{
+    size_t found = 0;
+    const ln_tensor_entry *entry;
+    for (size_t i = 0; (entry = ln_context_input(ctx, i)); i++) {
+        const output_file *file = output_folder_find(folder, entry->name);
+        if (!file && ln_context_input_count(ctx) == 1)
+            file = only_tensor(folder);
+        if (!file || !file->path)
+            continue;
+        found++;
+        LN_TRY(read_one(ctx, i, file->path, options, given));
+    }
+    return found ? LN_OK
+                 : LN_FAIL(LN_NOT_FOUND,
+                           "none of the %zu outputs in %s has the name of an input; name its file: "
+                           "-i NAME=%s/FILE.npy",
+                           folder->count, text, text);
+}
+
+// "NAME=FOLDER": the output of that name, or the only one.
+static ln_status read_output(const ln_context *ctx, const char *text, const output_folder *folder,
+                             const input_options *options, given_inputs *given)
+{
+    const ln_tensor_entry *entry;
+    const char *path;
+    size_t index;
+    LN_TRY(tensor_input_find(ctx, text, &entry, &path));
+    const output_file *file = output_folder_find(folder, entry->name);
+    if (!file)
+        file = only_tensor(folder);
+    if (!file || !file->path)
+        return LN_FAIL(LN_NOT_FOUND,
+                       "none of the %zu outputs in %s is a tensor of the name '%s'; name its file: "
+                       "-i %s=%s/FILE.npy",
+                       folder->count, path, entry->name, entry->name, path);
+    model_find_input(ctx, entry->name, &index);
+    return read_one(ctx, index, file->path, options, given);
+}
+
+// A folder that `run -o` wrote, if `text` is one; *out_is_folder says so.
+static ln_status read_output_folder(const ln_context *ctx, const char *text,
+                                    const input_options *options, given_inputs *given,
+                                    int *out_is_folder)
+{
+    const char *equals = strchr(text, '=');
+    int is_whole = output_folder_is(text);
+    *out_is_folder = is_whole || (equals && output_folder_is(equals + 1));
+    if (!*out_is_folder)
+        return LN_OK;
+    output_folder folder;
+    const char *sized_by = given->sized_by; // the paths of the folder do not live on
+    ln_status status = output_folder_read(is_whole ? text : equals + 1, &folder);
+    if (status == LN_OK)
+        status = is_whole ? read_outputs(ctx, text, &folder, options, given)
+                          : read_output(ctx, text, &folder, options, given);
+    output_folder_free(&folder);
+    given->sized_by = sized_by;
+    return status;
+}
+
 static int is_named(const char *text, const char *name)
 {
     size_t len = strlen(name);
@@ -267,6 +336,10 @@ ln_status given_inputs_read(const ln_context *ctx, const char *const *texts, siz
             LN_TRY(read_archive(ctx, texts[i], options, out));
             continue;
         }
+        int is_folder;
+        LN_TRY(read_output_folder(ctx, texts[i], options, out, &is_folder));
+        if (is_folder)
+            continue;
         const ln_tensor_entry *entry;
         const char *path;
         size_t index;

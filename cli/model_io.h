@@ -34,8 +34,8 @@ typedef struct given_inputs {
     const char *sized_by; // a picture that gave a dynamic input its size; NULL: none
 } given_inputs;
 
-// Reads the files of -i. A file of named arrays without the name of an input gives all inputs that
-// it has. *out is to be freed also after a failure.
+// Reads the files of -i. A file of named arrays without the name of an input, or a folder that
+// `run -o` wrote, gives all inputs that it has. *out is to be freed also after a failure.
 ln_status given_inputs_read(const ln_context *ctx, const char *const *texts, size_t count,
                             const input_options *options, given_inputs *out);
 void given_inputs_free(given_inputs *given);

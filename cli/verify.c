@@ -16,6 +16,7 @@
 #include "compiled_forms.h"
 #include "file_bytes.h"
 #include "model_io.h"
+#include "output_folder.h"
 #include "pb.h"
 #include "through.h"
 #include "write_option.h"
@@ -95,6 +96,22 @@ static ln_status find_model(verifier *v)
     return LN_OK;
 }
 
+// Output `number` of a data set that `run -o FOLDER/test_data_set_K` wrote.
+static int find_written(const verifier *v, int set, size_t number, char *path)
+{
+    char folder_path[MAX_PATH];
+    output_folder folder;
+    int len = snprintf(folder_path, sizeof folder_path, "%s/test_data_set_%d", v->folder, set);
+    if (len >= MAX_PATH || !output_folder_is(folder_path))
+        return 0;
+    int is_found = output_folder_read(folder_path, &folder) == LN_OK && number < folder.count &&
+                   folder.files[number].path &&
+                   snprintf(path, MAX_PATH, "%s", folder.files[number].path) < MAX_PATH &&
+                   is_file(path);
+    output_folder_free(&folder);
+    return is_found;
+}
+
 // "FOLDER/test_data_set_K/input_N.pb", or with .npy; 0 if there is no such file.
 static int find_data(const verifier *v, int set, const char *what, size_t number, char *path)
 {
@@ -105,7 +122,7 @@ static int find_data(const verifier *v, int set, const char *what, size_t number
         if (len < MAX_PATH && is_file(path))
             return 1;
     }
-    return 0;
+    return strcmp(what, "output") == 0 && find_written(v, set, number, path);
 }
 
 // ---- Expected values ----

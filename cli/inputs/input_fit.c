@@ -108,8 +108,6 @@ static ln_status convert(const char *path, tl_dtype dtype, ln_object *object,
         if (status == LN_OK && from->len > 0)
             memcpy(ln_object_tensor(made)->data, from->data, tl_tensor_size(from));
     } else {
-        say_info("%s: converted from %s to %s", path, tl_dtype_title(from->dtype),
-                 tl_dtype_title(dtype));
         status = tl_convert_n(ln_object_tensor(made)->data, dtype, from->data, from->dtype,
                               (size_t)from->len);
     }
@@ -127,9 +125,13 @@ static ln_status fit_tensor(const char *path, const input_wish *wish, ln_object 
     if (ln_object_elem_dtype(object) == wish->dtype)
         return fit_shape(path, wish, object, out_object);
     ln_object *converted = NULL;
+    tl_dtype dtype = ln_object_elem_dtype(object);
     LN_TRY(convert(path, wish->dtype, object, &converted));
     ln_status status = fit_shape(path, wish, converted, out_object);
     ln_object_release(converted);
+    if (status == LN_OK && !input_are_patterns(dtype, wish->dtype))
+        say_info("%s: converted from %s to %s", path, tl_dtype_title(dtype),
+                 tl_dtype_title(wish->dtype));
     return status;
 }
 

@@ -18,6 +18,9 @@ import zlib
 
 import numpy as np
 
+sys.path.insert(0, str(pathlib.Path(__file__).parent))
+import onnx_writer as ow
+
 LIGHTNET = str(pathlib.Path(sys.argv[1]).resolve() / "lightnet")
 
 # 8 x 8 pixels of (200, 100, 50), and of grey 120.
@@ -632,6 +635,15 @@ def test_a_size_that_came_from_a_picture_is_said_where_a_model_fails():
     run("run", net, "-i", "x=p.png", "-i", "z=fill:0", "--resize=4x4", out="y: float32 [1, 3, 4, 4]")
 
 
+def test_a_conversion_is_told_when_it_has_happened():
+    np.save("complex.npy", np.complex64([1, 2]))
+    assert "converted" not in run("run", model("TL_FLOAT", [2]), "-i", "complex.npy", code=1, err="cannot convert complex64 to float32").stderr
+    np.save("long.npy", np.float64([1, 2, 3]))
+    assert "converted" not in run("run", model("TL_FLOAT", [2]), "-i", "long.npy", code=1, err="long.npy has shape [3]").stderr
+    np.save("double.npy", np.float64([1, 2]))
+    run("run", model("TL_FLOAT", [2]), "-i", "double.npy", err="info: double.npy: converted from float64 to float32\n")
+
+
 def test_folders_of_pictures():
     """One line each, in order; what is broken is counted."""
     os.makedirs("folder/below", exist_ok=True)
@@ -658,6 +670,52 @@ def test_folders_of_pictures():
     dynamic = write("sizes.net", "input(| dst=x | dtype=TL_FLOAT, dims=[-1, 3, -1, -1]);\nIdentity(input=x | output=y |);\n")
     run("run", dynamic, "-i", "folder", code=1, err="those of a folder need one: --resize=WxH")
     run("run", dynamic, "-i", "folder", "--resize=2x2", out="d.png: y [1, 3, 2, 2] min 0 max 255")
+
+
+def test_a_folder_of_outputs_is_the_data_of_a_run():
+    """What `run -o` wrote is taken by every command that takes data, and by `verify` as expected values."""
+    pair = ow.tensor_type("FLOAT", [2])
+    first = write("first.onnx", ow.model([ow.node("Neg", ["x"], ["a"]), ow.node("Identity", ["x"], ["b/b"])], [("x", pair)],
+                                         [("a", pair), ("b/b", pair)]))
+    second = write("second.onnx", ow.model([ow.node("Sub", ["a", "b/b"], ["z"])], [("a", pair), ("b/b", pair)], [("z", pair)]))
+    third = write("third.net", "input(| dst=q | dtype=TL_FLOAT, dims=[2]);\nAbs(X=q | Y=r |);\n")
+    run("run", first, "-i", "[1,2]", "-o", "stage")
+    assert sorted(os.listdir("stage")) == ["a.npy", "output_1.npy", "outputs.json"]
+    for given in (["stage"], ["stage/"], ["a=stage", "b/b=stage"], ["a=[-1,-2]", "b/b=stage/"]):
+        options = [word for text in given for word in ("-i", text)]
+        run("run", second, *options, out="z: float32 [2] min -4 max -2 mean -3\n[-2 -4]\n")
+        run(second, *options, out="[-2 -4]")
+    for command in ("compare", "bench", "opt", "blame"):
+        run(command, *(["--runs=1", "--warmup=1"] if command == "bench" else []), second, "-i", "stage")
+    run("run", second, "-i", "stage", "-o", "last")
+    run("run", third, "-i", "last", out="[2 4]")  # of one input and one output, names need not agree
+    run("run", third, "-i", "q=last", out="[2 4]")
+    run("run", third, "-i", "stage", code=1, err="none of the 2 outputs in stage has the name of an input; name its file: -i NAME=stage/FILE.npy")
+    run("run", third, "-i", "q=stage", code=1, err="none of the 2 outputs in stage is a tensor of the name 'q'; name its file: -i q=stage/FILE.npy")
+    run("run", second, "-i", "stage", "-i", "a=[1,2]", code=1, err="input 'a' is given twice")
+
+
+def test_a_folder_of_outputs_is_what_verify_expects():
+    os.makedirs("case/test_data_set_0", exist_ok=True)
+    write("case/model.onnx", ow.model([ow.node("Neg", ["x"], ["y"])], [("x", ow.tensor_type("FLOAT", [2]))], [("y", ow.tensor_type("FLOAT", [2]))]))
+    np.save("case/test_data_set_0/input_0.npy", np.float32([1, 2]))
+    run("verify", "case", out="the model as it was read")
+    run("run", "case/model.onnx", "-i", "case/test_data_set_0/input_0.npy", "-o", "case/test_data_set_0")
+    assert "as it was read" not in run("verify", "case", out="pass  set 0 output 0 y: float32 [2]").stdout
+    np.save("case/test_data_set_0/y.npy", np.float32([1, -2]))
+    run("verify", "case", code=1, out="WRONG set 0 output 0 y: -1 instead of 1")
+
+
+def test_a_broken_list_of_outputs_is_refused():
+    net = write("listed.net", "input(| dst=x | dtype=TL_FLOAT, dims=[2]);\nIdentity(input=x | output=y |);\n")
+    os.makedirs("listed", exist_ok=True)
+    np.save("listed/x.npy", np.float32([1, 2]))
+    for text, words in (('[{"name": "x", "file": "x.npy"}]', ""), ('[{"name": "x", "file": "../x.npy"}]', 'names a file "../x.npy" outside the folder'),
+                        ('[{"name": "x", "file": "x.npy"', "listed/outputs.json is cut off"), ('[{"name": "x', "is cut off"), ("[", "is cut off"),
+                        ('[null, {"name": "x", "items": [{"name": "x", "file": "x.npy"}]}]', "none of the 2 outputs"), ("[]", "none of the 0 outputs"),
+                        ('[{"file": "x.npy", "name": "x", "more": ["file", {"file": 1}]}, null]', ""), ('[{"name": "x", "file": ""}]', "outside the folder")):
+        write("listed/outputs.json", text)
+        run("run", net, "-i", "listed", code=1 if words else 0, err=words, out="" if words else "[1 2]")
 
 
 def test_an_array_is_not_reinterpreted():
