@@ -186,6 +186,46 @@ static ln_status find_map(const char *path, const input_options *options, int ch
     return LN_OK;
 }
 
+static int is_any_between(const double numbers[3], double least, double most)
+{
+    for (int c = 0; c < 3; c++)
+        if (numbers[c] > least && numbers[c] < most)
+            return 1;
+    return 0;
+}
+
+// "123.675,116.28,103.53": the numbers times `factor`, or over them.
+static void print_channels(char *text, size_t size, const double numbers[3], double factor,
+                           int is_inverse, int channel_count)
+{
+    size_t used = 0;
+    for (int c = 0; c < (channel_count == 1 ? 1 : 3) && used < size; c++)
+        used += (size_t)snprintf(text + used, size - used, "%s%.6g", c ? "," : "",
+                                 is_inverse ? factor / numbers[c] : factor * numbers[c]);
+}
+
+// Numbers that other programs take, for pixels from 0 to 1 or for a division, are most often meant
+// otherwise than they are taken here.
+static void question_map(const input_options *options, int channel_count)
+{
+    char mean[96], scale[96];
+    int is_deviation = options->has_scale && is_any_between(options->scale, 0.1, 1);
+    print_channels(mean, sizeof mean, options->mean, 255, 0, channel_count);
+    if (options->has_mean && is_any_between(options->mean, 0, 1)) {
+        if (is_deviation)
+            print_channels(scale, sizeof scale, options->scale, 1 / 255.0, 1, channel_count);
+        else
+            snprintf(scale, sizeof scale, "1 / (255 * deviation)");
+        say_warning("--mean is taken from pixels of 0 to 255; if it is one for 0 to 1, give "
+                    "--mean=%s and --scale=%s",
+                    mean, scale);
+    } else if (options->has_scale && is_any_between(options->scale, 1, INFINITY)) {
+        print_channels(scale, sizeof scale, options->scale, 1, 1, channel_count);
+        say_warning("--scale multiplies; to divide by it, as by a deviation, give --scale=%s",
+                    scale);
+    }
+}
+
 static void say_picture(const char *path, const picture *from, const picture_shape *s,
                         const input_options *options, const pixel_map *map)
 {
@@ -210,6 +250,8 @@ static void say_picture(const char *path, const picture *from, const picture_sha
              : map->is_bgr         ? "BGR"
                                    : "RGB",
              least, most, preset);
+    if (options->has_mean || options->has_scale)
+        question_map(options, s->channel_count);
 }
 
 // Pixels in the order of the shape.

@@ -635,6 +635,19 @@ def test_a_size_that_came_from_a_picture_is_said_where_a_model_fails():
     run("run", net, "-i", "x=p.png", "-i", "z=fill:0", "--resize=4x4", out="y: float32 [1, 3, 4, 4]")
 
 
+def test_numbers_for_other_pixels_are_questioned():
+    """Mean and deviation as torchvision has them, for pixels from 0 to 1."""
+    write("orange.png", png(np.full((1, 1, 3), (255, 128, 0), "u1")))
+    net = write("one.net", "input(| dst=x | dtype=TL_FLOAT, dims=[1, 3, 1, 1]);\nIdentity(input=x | output=y |);\n")
+    known, words = ["--mean=0.485,0.456,0.406", "--scale=0.229,0.224,0.225"], "of 0 to 255; if it is one for 0 to 1, give --mean=123.675,116.28,103.53 and --scale=%s\n"
+    right = "--scale=0.0171248,0.017507,0.0174292"
+    run("run", net, "-i", "orange.png", *known, err=words % right[8:])
+    run("run", net, "-i", "orange.png", known[0], err=words % "1 / (255 * deviation)")
+    run("run", net, "-i", "orange.png", "--mean=123.675,116.28,103.53", "--scale=58.395,57.12,57.375", err="--scale multiplies; to divide by it, as by a deviation, give " + right)
+    for sure in ([], ["--preset=imagenet"], ["--mean=123.675,116.28,103.53", right], ["--scale=1"], ["--mean=0", "--scale=0.00392"], ["--mean=127.5", "--scale=0.00784"]):
+        assert "warning" not in run("run", net, "-i", "orange.png", *sure).stderr, sure
+
+
 def test_a_conversion_is_told_when_it_has_happened():
     np.save("complex.npy", np.complex64([1, 2]))
     assert "converted" not in run("run", model("TL_FLOAT", [2]), "-i", "complex.npy", code=1, err="cannot convert complex64 to float32").stderr
