@@ -2,10 +2,12 @@
 // Turns one merged description into its struct and checks everything that can be said about it
 // without a C compiler. What an object may hold stands in the tables of fields.
 
+#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
 #include <lightnet/msg.h>
+#include <lightnet/spelling.h>
 
 #include "desc/cident.h"
 #include "desc/opdesc.h"
@@ -787,13 +789,69 @@ static ln_status read_array(ln_document *arena, const ln_value *array, const fie
     return LN_OK;
 }
 
+static bool is_among(const char *word, const char *const *known, size_t count)
+{
+    size_t i = 0;
+    while (i < count && strcmp(known[i], word) != 0)
+        i++;
+    return i < count;
+}
+
+// LN_TYPES_<set> of lightnet/dtype.h and op/types.h, in small letters.
+static const char *const type_sets[] = {
+    "float", "signed",  "unsigned", "int",   "number", "float8", "small_int", "complex", "native",
+    "any",   "element", "moved",    "index", "cast",   "byte",   "quant",     "scale"};
+
+// Words that are neither types nor sets are macros of a header that the description includes.
+static ln_status check_type_word(const ln_opdesc *op, const ln_opdesc_tensor *in, const char *text,
+                                 size_t len)
+{
+    char word[64], name[64], small[64] = "";
+    snprintf(word, sizeof word, "%.*s", (int)(len < 60 ? len : 60), text);
+    snprintf(name, sizeof name, "TL_%.60s", word);
+    if (strncmp(word, "LN_TYPES_", 9) == 0)
+        for (size_t i = 9; i <= len && i < sizeof word; i++)
+            small[i - 9] = (char)tolower((unsigned char)word[i]);
+    bool is_dtype = strncmp(word, "TL_", 3) == 0,
+         forgot_prefix = is_among(name, dtypes, COUNT(dtypes));
+    if (is_among(word, dtypes, COUNT(dtypes)) || is_among(word, type_sets, COUNT(type_sets)) ||
+        is_among(small, type_sets, COUNT(type_sets)) || strcmp(word, "LN_TYPE") == 0 ||
+        (!is_dtype && !forgot_prefix && (op->include || op->file_include)))
+        return LN_OK;
+
+    ln_nearest nearest = ln_nearest_to(word);
+    for (size_t i = 0; i < COUNT(dtypes); i++)
+        ln_nearest_try(&nearest, dtypes[i]);
+    for (size_t i = 0; i < COUNT(type_sets); i++)
+        ln_nearest_try(&nearest, type_sets[i]);
+    ln_place place = key_or_value_place(in->source, "types");
+    const char *meant = forgot_prefix ? name : nearest.name;
+    if (meant)
+        return ln_fail_at(place, LN_INVALID,
+                          "types of '%s': '%s' is not an element type; did you mean '%s'?",
+                          in->arg_name, word, meant);
+    char list[256] = "";
+    for (size_t i = 0; i < COUNT(type_sets); i++)
+        snprintf(list + strlen(list), sizeof list - strlen(list), ", %s", type_sets[i]);
+    return ln_fail_at(place, LN_INVALID,
+                      "types of '%s': '%s' is not an element type such as TL_FLOAT, nor a set of "
+                      "them%s",
+                      in->arg_name, word, list);
+}
+
 // `types` as C has it: "number | TL_BOOL" is LN_TYPES_NUMBER | LN_TYPE(TL_BOOL).
-static ln_status spell_out_types(ln_document *arena, ln_opdesc_tensor *in)
+static ln_status spell_out_types(ln_document *arena, const ln_opdesc *op, ln_opdesc_tensor *in)
 {
     ln_text c = {0};
     bool is_type = false; // just after LN_TYPE
     for (const char *at = in->types; *at;) {
         size_t len = strspn(at, LETTERS "_0123456789"), others = strcspn(at + len, LETTERS);
+        ln_status word_status =
+            isalpha((unsigned char)*at) ? check_type_word(op, in, at, len) : LN_OK;
+        if (word_status != LN_OK) {
+            ln_text_deinit(&c);
+            return word_status;
+        }
         bool is_set = *at >= 'a' && *at <= 'z', is_dtype = !is_type && strncmp(at, "TL_", 3) == 0;
         is_type = len == strlen("LN_TYPE") && strncmp(at, "LN_TYPE", len) == 0;
         ln_text_puts(&c, is_set ? "LN_TYPES_" : is_dtype ? "LN_TYPE(" : "");
@@ -897,7 +955,7 @@ ln_status ln_opdesc_from_value(ln_document *arena, const ln_value *object, const
     LN_TRY(rename_example(arena, op));
     for (size_t i = 0; i < op->in_count; i++)
         if (op->ins[i].types)
-            LN_TRY(spell_out_types(arena, &op->ins[i]));
+            LN_TRY(spell_out_types(arena, op, &op->ins[i]));
     *out_op = op;
     return is_relaxed ? LN_OK : check_op(arena, op);
 }

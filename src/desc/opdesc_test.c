@@ -447,6 +447,38 @@ TEST(types_are_words_of_c_or_their_short_forms)
     }
 }
 
+TEST(types_that_are_none_are_refused)
+{
+    static const struct {
+        const char *types, *message;
+    } rows[] = {
+        {"FLOAT", "'FLOAT' is not an element type; did you mean 'TL_FLOAT'?"},
+        {"number | BOOL", "'BOOL' is not an element type; did you mean 'TL_BOOL'?"},
+        {"TL_FLOATS", "'TL_FLOATS' is not an element type; did you mean 'TL_FLOAT'?"},
+        {"LN_TYPE(TL_HALF)", "'TL_HALF' is not an element type"},
+        {"flaot", "did you mean 'float'?"},
+        {"whatever",
+         "types of 'x': 'whatever' is not an element type such as TL_FLOAT, nor a set of them, float, signed,"},
+        {"LN_TYPES_FLAOT", "'LN_TYPES_FLAOT' is not an element type"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        ln_opdesc_set set = {0};
+        ln_text text = {0};
+        ln_text_printf(&text,
+                       "a {" OUT PARAMS ", infer: 'f', tensors_in: [{arg_name: 'x', types: '%s'}]}",
+                       rows[i].types);
+        CHECK_EQ(read(&set, text.bytes), LN_INVALID);
+        CHECK(strstr(ln_error_message(), rows[i].message));
+        ln_opdesc_set_deinit(&set);
+        ln_text_deinit(&text);
+    }
+    ln_opdesc_set set = {0};
+    CHECK_OK(read(&set, "a {" OUT PARAMS ", include: 'mine.h', infer: 'f', tensors_in: "
+                        "[{arg_name: 'x', types: 'MINE | LN_TYPES_MINE | mine'}]}"));
+    CHECK_STR_EQ(set.first->ins[0].types, "MINE | LN_TYPES_MINE | LN_TYPES_MINE");
+    ln_opdesc_set_deinit(&set);
+}
+
 TEST(a_key_says_name_and_type_of_a_parameter)
 {
     static const struct {
@@ -525,7 +557,7 @@ TEST(out_of_memory_leaves_nothing)
     }
 }
 
-TEST_LIST(what_is_wrong_is_told_with_its_place, all_keys_are_read,
+TEST_LIST(types_that_are_none_are_refused, what_is_wrong_is_told_with_its_place, all_keys_are_read,
           inheritance_merges_deeply_and_arrays_by_index, a_name_says_optype_arch_base_and_memory,
           an_arch_has_its_memory_type_from_the_set, an_optype_is_inherited_from_a_file_of_bases,
           an_error_in_an_inherited_part_has_the_place_in_the_base,
