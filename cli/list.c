@@ -30,10 +30,10 @@ static void print_params(const ln_param_info *params, const char *const *docs)
 {
     for (const ln_param_info *param = params; param && param->arg_name; param++) {
         const char *doc = docs ? docs[param - params] : param->doc;
-        printf("  param  %s %s", param->arg_name, ln_param_type_name(param->ptype));
+        printf("  param  %s (%s", param->arg_name, ln_param_type_title(param->ptype));
         if (param->default_text)
-            printf(" (default %s)", param->default_text);
-        printf("%s%s\n", doc ? ": " : "", doc ? doc : "");
+            printf(", default %s", param->default_text);
+        printf(")%s%s\n", doc ? ": " : "", doc ? doc : "");
     }
 }
 
@@ -204,7 +204,7 @@ const verb_usage formats_usage = {
     .name = "formats",
     .synopsis = "",
     .about = "Lists the formats of models that are read and written, and those of weights, inputs "
-             "and outputs. Files of other systems, such as TensorFlow Lite, PyTorch or ncnn, are "
+             "and outputs. Files of other systems, such as PyTorch, Keras or ncnn, are "
              "recognized, and the message says how to convert them.",
     .options = only_help,
 };

@@ -79,6 +79,9 @@ LN_API ln_param_entry *ln_param_entry_copy(const ln_param_entry *pe);
  * values. */
 LN_API const char *ln_param_type_name(ln_param_type type);
 
+/* The same for people: "a number", "a list of texts"; never NULL. */
+LN_API const char *ln_param_type_title(ln_param_type type);
+
 /* The type of that name; LN_PARAM_INVALID for unknown names and NULL. */
 LN_API ln_param_type ln_param_type_from_str(const char *name);
 

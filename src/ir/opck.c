@@ -68,7 +68,7 @@ ln_status ln_opck_check_type(ln_op_arg *op_arg, const ln_param_entry *entry, ln_
     if (entry->type == type)
         return LN_OK;
     return ln_op_fail(op_arg, LN_INVALID, "`%s` param should be %s, but is %s", entry->arg_name,
-                      ln_param_type_words(type), ln_param_type_words(entry->type));
+                      ln_param_type_title(type), ln_param_type_title(entry->type));
 }
 
 // The number as the type of the comparison sees it.

@@ -10,7 +10,7 @@
 #include <lightnet/dtype.h>
 #include <lightnet/spelling.h>
 
-const char *ln_param_type_words(ln_param_type type)
+const char *ln_param_type_title(ln_param_type type)
 {
     switch (type) {
     case LN_PARAM_NULL: return "null";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Words for messages about parameters: kinds of values, and names that are near to a wrong one.
+// Words for messages about parameters: names that are near to a wrong one.
 
 #ifndef LN_IR_PARAM_WORDS_H
 #define LN_IR_PARAM_WORDS_H
@@ -7,9 +7,6 @@
 #include <stddef.h>
 
 #include <lightnet/param.h>
-
-// "a number", "a list of texts"; never NULL.
-const char *ln_param_type_words(ln_param_type type);
 
 // For a text that names none of the choices that parameter `arg_name` has: "; did you mean
 // 'TL_MUL'?" or "; known: ...", or "" for parameters whose choices are not known here. In `buffer`,

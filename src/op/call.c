@@ -293,7 +293,7 @@ static ln_status fail_kind(ln_call *call, const ln_param_info *info, const ln_pa
                             param->arg_name, param->value_string,
                             ln_dtype_words(param->value_string, words, sizeof words));
     return ln_call_fail(call, LN_INVALID, "param '%s' should be %s, but is %s", param->arg_name,
-                        ln_param_type_words(info->ptype), ln_param_type_words(param->type));
+                        ln_param_type_title(info->ptype), ln_param_type_title(param->type));
 }
 
 static ln_status check_params(ln_call *call)
