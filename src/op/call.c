@@ -19,6 +19,7 @@
 #include "ir/param_words.h"
 #include "ir/phase.h"
 #include "op/call_prepare.h"
+#include "op/onnx/graphs.h"
 
 // The most tensors a variadic argument of an operator in call form takes.
 #define MAX_VARIADIC 4096
@@ -623,11 +624,9 @@ void ln_call_pre_run(ln_op_arg *op_arg)
     ln_call *call = create(op_arg);
     if (!call)
         return;
-    ln_status status = LN_OK;
+    ln_status status = call->takes_open ? ln_call_check_graphs(call) : infer(call);
     if (call->takes_open)
         call->is_open = true;
-    else
-        status = infer(call);
     call->has_late_shapes = call->is_open;
     if (status == LN_OK && !call->is_open)
         call->by = choose_variant(call);

@@ -136,6 +136,43 @@ TEST(a_body_that_does_not_fit_is_refused)
         LN_NOT_FOUND, "there is no graph 'nobody'");
 }
 
+TEST(a_body_that_does_not_fit_is_refused_before_a_run)
+{
+    // clang-format off
+    static const struct {
+        const char *text, *message;
+    } rows[] = {
+        {CONSTANT("n", "TL_INT64", "[]", "[2]") IN("x")
+         "Loop(M=n, v_initial1=x | v_final_and_scan_outputs1=y | body=\"b\");\n"
+         GRAPH("b", IN("i") IN("go") "Identity(input=go | output=t |);\n" OUT("t")),
+         "`body` has 2 inputs and 1 outputs, which does not fit 1 states and 1 outputs of the loop"},
+        {IN("c") "If(cond=c | outputs1=y | then_branch=\"b\", else_branch=\"b\");\n"
+         GRAPH("b", IN("i") "Identity(input=i | output=t |);\n" OUT("t")),
+         "`then_branch` has 1 inputs and 1 outputs instead of 0 and 1"},
+        {IN("h") IN("e") "Scan(initial_state_and_scan_inputs1=h, initial_state_and_scan_inputs2=e | "
+         "final_state_and_scan_outputs1=y | body=\"b\", num_scan_inputs=3);\n"
+         GRAPH("b", IN("p") IN("q") "Identity(input=p | output=u |);\n" OUT("u")),
+         "num_scan_inputs is 3 of 2 inputs"},
+        {IN("x") "SequenceConstruct(inputs1=x | output_sequence=s |);\n"
+         "SequenceMap(input_sequence=s | out_sequence1=y | body=\"b\");\n"
+         GRAPH("b", IN("p") IN("q") "Add(A=p, B=q | C=u |);\n" OUT("u")),
+         "`body` has 2 inputs and 1 outputs instead of 1 and 1"},
+    };
+    // clang-format on
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        ln_arch_init();
+        ln_context *ctx = ln_context_create();
+        CHECK_NOT_NULL(ctx);
+        ln_status status =
+            ln_context_init_mem(ctx, rows[i].text, strlen(rows[i].text), "model.net");
+        if (status == LN_OK)
+            status = ln_context_compile(ctx, "ref");
+        CHECK_FAILS(status, LN_INVALID);
+        CHECK_MESSAGE(rows[i].message);
+        close_run(ctx);
+    }
+}
+
 TEST(a_scan_goes_both_ways_along_any_axis)
 {
     ln_context *ctx = run_text(CONSTANT("h", "TL_FLOAT", "[2]", "[0, 0]") CONSTANT(
@@ -232,7 +269,8 @@ TEST(a_map_goes_over_sequences_together)
     close_run(ctx);
 }
 
-TEST_LIST(one_branch_runs, a_loop_carries_states_and_stacks_values, a_loop_ends_by_its_condition,
+TEST_LIST(one_branch_runs, a_body_that_does_not_fit_is_refused_before_a_run,
+          a_loop_carries_states_and_stacks_values, a_loop_ends_by_its_condition,
           no_trip_leaves_the_states_as_they_were, a_loop_without_end_stops_at_the_limit_of_work,
           a_scan_of_nothing_is_charged_for_its_trips, values_that_are_stacked_have_one_shape,
           a_body_that_does_not_fit_is_refused, a_scan_goes_both_ways_along_any_axis,

@@ -95,6 +95,10 @@ MISTAKES = r"""
     model.tflite: byte 28: a table of 0 bytes with a list of 0 is not in the file
 1 run model.param
     model.param: this is the .param file of an ncnn model, not a model that LightNet reads; export the model that it was made from to ONNX
+1 inspect loop.onnx
+    Loop.body has no outputs
+1 gen-op types.op
+    types.op:1:69: types of 'x': 'FLOAT' is not an element type; did you mean 'TL_FLOAT'?
 1 run page.html
     page.html: this is a web page (HTML), not a model that LightNet reads; the download has failed: open the address in a browser, and fetch the file itself
 1 run nothing
@@ -367,6 +371,14 @@ def relu(optype="Relu", dims=(2,), dtype="FLOAT"):
                     [("y", ow.tensor_type(dtype, list(dims)))])
 
 
+def loop():
+    """A Loop with a body without outputs."""
+    node = ow.node("Loop", ["n", ""], ["y"], name="Loop")
+    node[5].append({1: "body", 6: {1: [ow.node("Not", ["c"], ["d"])], 2: "b", 11: [{1: name, 2: ow.tensor_type(dtype, [])} for name, dtype in (("i", "INT64"), ("c", "BOOL"))]},
+                    20: 5})
+    return ow.model([node], [("n", ow.tensor_type("INT64", []))], [("y", ow.tensor_type("BOOL", []))])
+
+
 def write_files():
     """What the command lines name."""
     two = "input(| dst=x | dtype=TL_FLOAT, dims=[2]);\n"
@@ -379,6 +391,7 @@ def write_files():
         "typo.net": two + "relou(src=x | dst=y |);\n",
         "empty.onnx": "", "text.onnx": "not a model\n", "half.onnx": relu()[:40],
         "m.onnx": relu(dims=("n", 4)), "int.onnx": relu("Identity", dtype="INT64"), "bad.onnx": relu("Reluu"),
+        "loop.onnx": loop(), "types.op": "mine {arch: 'none', infer: 'f', tensors_in: [{arg_name: 'x', types: 'FLOAT'}], tensors_out: [{arg_name: 'y'}], params: []}\n",
         "model.tflite": b"\x1c\0\0\0TFL3" + b"\0" * 40, "model.param": "7767517\n2 2\nInput data 0 1 data 0=4\n",
         "page.html": "<!DOCTYPE html><html></html>", "short.raw": b"\0" * 10, "names.txt": "cat\ndog\n", "empty.txt": "",
         "photo.jpg": b"\xff\xd8\xff\xe0broken", "bad.npz": b"PK\3\4broken",

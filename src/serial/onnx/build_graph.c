@@ -274,7 +274,11 @@ ln_status ln_onnx_push_body(ln_onnx_builder *b, ln_onnx_given *given)
     frame->called = around->called;
     frame->graph = given->graph;
     frame->label = given->graph;
-    return begin_graph(b, frame, given->value.g);
+    LN_TRY(begin_graph(b, frame, given->value.g));
+    if (frame->outputs.count == 0)
+        return ln_onnx_fail(b->source, given->value.g.at, LN_INVALID, "%s has no outputs",
+                            frame->label);
+    return LN_OK;
 }
 
 // ---- Functions ----

@@ -7,6 +7,7 @@
 
 #include "arch/ref/onnx/control_stack.h"
 #include "arch/ref/onnx/pieces.h"
+#include "op/onnx/graphs.h"
 #include "tensor/elem.h"
 
 // ---- If ----
@@ -18,11 +19,7 @@ ln_status ln_ref_if(ln_call *call)
         return ln_call_fail(call, LN_INVALID, "`cond` has %d elements instead of 1", cond->len);
     const char *branch = ln_elem_int(cond, 0) ? "then_branch" : "else_branch";
     int in_count, out_count;
-    LN_TRY(ln_call_graph_arity(call, branch, &in_count, &out_count));
-    if (in_count != 0 || out_count < ln_call_out_count(call))
-        return ln_call_fail(call, LN_INVALID,
-                            "`%s` has %d inputs and %d outputs instead of 0 and %d", branch,
-                            in_count, out_count, ln_call_out_count(call));
+    LN_TRY(ln_if_graph(call, branch, &in_count, &out_count));
     ln_object **outs = ln_call_scratch(call, (size_t)out_count + 1, sizeof *outs);
     if (!outs)
         return ln_error_status();
@@ -53,16 +50,9 @@ enum { LOOP_M, LOOP_COND, LOOP_STATES };
 
 static ln_status open_loop(loop *l)
 {
-    int in_count, given = ln_call_in_count(l->call) - LOOP_STATES;
-    LN_TRY(ln_call_graph_arity(l->call, "body", &in_count, &l->out_count));
+    int in_count;
+    LN_TRY(ln_loop_graph(l->call, &in_count, &l->out_count));
     l->state_count = in_count - 2;
-    if (l->state_count < 0 || l->state_count != (given < 0 ? 0 : given) ||
-        l->out_count < 1 + l->state_count || ln_call_out_count(l->call) > l->out_count - 1)
-        return ln_call_fail(l->call, LN_INVALID,
-                            "`body` has %d inputs and %d outputs, which does not fit %d states and "
-                            "%d outputs of the loop",
-                            in_count, l->out_count, given < 0 ? 0 : given,
-                            ln_call_out_count(l->call));
     l->stack.call = l->call;
     l->stack.width = (size_t)(l->out_count - 1 - l->state_count);
     l->ins = ln_call_scratch(l->call, (size_t)in_count, sizeof *l->ins);
@@ -176,12 +166,8 @@ static bool is_sequence(ln_object *object)
 
 static ln_status open_map(map *m)
 {
-    int in_count = ln_call_in_count(m->call), graph_in_count;
-    LN_TRY(ln_call_graph_arity(m->call, "body", &graph_in_count, &m->out_count));
-    if (graph_in_count != in_count || m->out_count < ln_call_out_count(m->call))
-        return ln_call_fail(m->call, LN_INVALID,
-                            "`body` has %d inputs and %d outputs instead of %d and %d",
-                            graph_in_count, m->out_count, in_count, ln_call_out_count(m->call));
+    int in_count;
+    LN_TRY(ln_map_graph(m->call, &in_count, &m->out_count));
     m->stack.call = m->call;
     m->stack.width = (size_t)m->out_count;
     m->sources = ln_call_scratch(m->call, (size_t)in_count, sizeof *m->sources);

@@ -9,6 +9,7 @@
 
 #include "arch/ref/onnx/control_stack.h"
 #include "arch/ref/onnx/pieces.h"
+#include "op/onnx/graphs.h"
 #include "tensor/elem.h"
 
 typedef struct scan {
@@ -67,19 +68,10 @@ static ln_status read_out_axes(scan *s, int count)
 static ln_status open_scan(scan *s, int given, bool is_old)
 {
     ln_call *call = s->call;
-    int64_t scan_count = ln_call_int(call, "num_scan_inputs");
     int in_count, out_count;
-    LN_TRY(ln_call_graph_arity(call, "body", &in_count, &out_count));
-    if (scan_count < 1 || scan_count > given)
-        return ln_call_fail(call, LN_INVALID, "num_scan_inputs is %lld of %d inputs",
-                            (long long)scan_count, given);
-    s->scan_count = (int)scan_count;
+    LN_TRY(ln_scan_graph(call, given, &in_count, &out_count));
+    s->scan_count = (int)ln_call_int(call, "num_scan_inputs");
     s->state_count = given - s->scan_count;
-    if (in_count != given || out_count < s->state_count || ln_call_out_count(call) > out_count)
-        return ln_call_fail(call, LN_INVALID,
-                            "`body` has %d inputs and %d outputs, which does not fit %d inputs and "
-                            "%d outputs of the scan",
-                            in_count, out_count, given, ln_call_out_count(call));
     int stacked_count = out_count - s->state_count;
     s->stack.call = call;
     s->stack.width = (size_t)stacked_count;
