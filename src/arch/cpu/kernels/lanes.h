@@ -5,6 +5,10 @@
 // Of `count` lanes, a power of two, lane j of the first half takes lane j of the second half, then
 // the same again in what is left, down to one. Vector i of an array holds the lanes from i *
 // VF_LANES on. All lanes of the result are the same.
+//
+// A long sum is made in runs: lanes that took LN_LANE_RUN elements each are added to the lanes of
+// the whole, and start again at +0; the lanes of the last run take those of the whole. So roundings
+// grow with LN_LANE_RUN and with the number of runs, not with their product.
 
 #ifndef LN_ARCH_CPU_KERNELS_LANES_H
 #define LN_ARCH_CPU_KERNELS_LANES_H
@@ -12,6 +16,22 @@
 #include <stddef.h>
 
 #include "arch/cpu/simd/unroll.h"
+
+#define LN_LANE_RUN 64
+
+VF_VERB void vf_clear(vf *vectors, const size_t count)
+{
+    LN_UNROLL
+    for (size_t i = 0; i < count; i++)
+        vectors[i] = vf_set1(0.0f);
+}
+
+VF_VERB void vf_add_each(vf *vectors, const vf *more, const size_t count)
+{
+    LN_UNROLL
+    for (size_t i = 0; i < count; i++)
+        vectors[i] = vf_add(vectors[i], more[i]);
+}
 
 // Changes the vectors; `count` is a constant.
 VF_VERB vf vf_sum_lanes(vf *vectors, const size_t count)

@@ -12,7 +12,8 @@
 //     y[c]      = (sum of weight j * v[j][c], by fma in the order of j, starting at +0) * share
 //     share     = 1 / total, rounded
 //     total     = the sum of the weights in sixteen lanes: lane i takes the weights i, i + 16, ...
-//                 in this order, starting at +0, and lanes are added as lanes.h says.
+//                 in this order, starting at +0, in runs as lanes.h says, and lanes are added
+//                 as it says.
 // A query with a score that is NaN or +inf, or with scores of -inf alone, gives NaN; if it is
 // guarded, its weights are 0 and its total 1.
 

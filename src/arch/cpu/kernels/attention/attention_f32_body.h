@@ -14,6 +14,7 @@
 
 #define PANEL             16
 #define ATTENTION_VECTORS (LN_ATTENTION_LANES / VF_LANES)
+#define ATTENTION_RUN     (LN_ATTENTION_LANES * LN_LANE_RUN)
 
 // Vectors whose exp is computed side by side: as many as do not fill the registers.
 #define ATTENTION_ABREAST (VF_LANES == 4 ? 4 : VF_LANES == 8 ? 2 : 4)
@@ -134,19 +135,31 @@ VF_VERB void attention_exp_each(float *p, vf max, vf *sums, const int count)
     }
 }
 
-// The same of the first n and those up to a multiple; `sums` takes the sum of each lane.
-VF_VERB void attention_exp(size_t n, float *p, vf max, vf *sums)
+// The same of the first n of a run and those up to a multiple; `sums` takes the sum of each lane.
+VF_VERB void attention_exp_run(size_t n, float *p, vf max, vf *sums)
 {
     const int abreast = (int)(ATTENTION_ABREAST / ATTENTION_VECTORS);
     const size_t step = LN_ATTENTION_LANES * (size_t)abreast;
-    LN_UNROLL
-    for (size_t j = 0; j < ATTENTION_VECTORS; j++)
-        sums[j] = vf_set1(0.0f);
+    vf_clear(sums, ATTENTION_VECTORS);
     size_t i = 0;
     for (; i + step <= n; i += step)
         attention_exp_each(p + i, max, sums, abreast);
     for (; i < n; i += LN_ATTENTION_LANES)
         attention_exp_each(p + i, max, sums, 1);
+}
+
+VF_VERB void attention_exp(size_t n, float *p, vf max, vf *sums)
+{
+    vf all[ATTENTION_VECTORS];
+    vf_clear(all, ATTENTION_VECTORS);
+    size_t i = 0;
+    for (; n - i > ATTENTION_RUN; i += ATTENTION_RUN) {
+        attention_exp_run(ATTENTION_RUN, p + i, max, sums);
+        vf_add_each(all, sums, ATTENTION_VECTORS);
+    }
+    attention_exp_run(n - i, p + i, max, sums);
+    if (i > 0)
+        vf_add_each(sums, all, ATTENTION_VECTORS);
 }
 
 // At most so many rows as `lanes` has.

@@ -3,8 +3,8 @@
 // mean: y = x / sqrt(mean of x^2 + epsilon) * scale.
 //
 // The bits, for a row of n: sums have 64 lanes; lane j takes the elements j, j + 64, ... in this
-// order, starting at +0, and lanes are added as lanes.h says. With m = sum(x) / n, d = x - m,
-// s = sum(d) and q = sum(d d) by fma, of which s is what rounding left in m:
+// order, starting at +0, in runs as lanes.h says, and lanes are added as it says. With m = sum(x) /
+// n, d = x - m, s = sum(d) and q = sum(d d) by fma, of which s is what rounding left in m:
 //     lost = s / n, variance = max(q - s lost, 0) / n, factor = 1 / sqrt(variance + epsilon),
 //     y = fma((d - lost) factor, scale, bias),
 // each step rounded, and a product where there is no bias. Without the mean d = x, lost = 0.

@@ -23,17 +23,12 @@ typedef struct norm_stats {
     float mean[NORM_ROWS], lost[NORM_ROWS], factor[NORM_ROWS];
 } norm_stats;
 
-VF_VERB void norm_clear(vf *sums)
-{
-    LN_UNROLL
-    for (size_t j = 0; j < NORM_VECTORS; j++)
-        sums[j] = vf_set1(0.0f);
-}
+#define NORM_RUN (LN_NORM_LANES * LN_LANE_RUN)
 
-VF_VERB vf norm_sum(size_t n, const float *x)
+// Of one run.
+VF_VERB void norm_run_sum(size_t n, const float *x, vf *sums)
 {
-    vf sums[NORM_VECTORS];
-    norm_clear(sums);
+    vf_clear(sums, NORM_VECTORS);
     size_t i = 0;
     for (; i + LN_NORM_LANES <= n; i += LN_NORM_LANES) {
         LN_UNROLL
@@ -42,15 +37,28 @@ VF_VERB vf norm_sum(size_t n, const float *x)
     }
     for (size_t j = 0; i < n; j++, i += VF_LANES)
         sums[j] = vf_add(sums[j], vf_load_n(x + i, n - i < VF_LANES ? n - i : VF_LANES));
+}
+
+VF_VERB vf norm_sum(size_t n, const float *x)
+{
+    vf sums[NORM_VECTORS], all[NORM_VECTORS];
+    vf_clear(all, NORM_VECTORS);
+    size_t i = 0;
+    for (; n - i > NORM_RUN; i += NORM_RUN) {
+        norm_run_sum(NORM_RUN, x + i, sums);
+        vf_add_each(all, sums, NORM_VECTORS);
+    }
+    norm_run_sum(n - i, x + i, sums);
+    if (i > 0)
+        vf_add_each(sums, all, NORM_VECTORS);
     return vf_sum_lanes(sums, LN_NORM_LANES);
 }
 
-// The sums of d = x - mean, and of d d.
-VF_VERB void norm_sums(size_t n, const float *x, vf mean, vf *out_sum, vf *out_square)
+// Of one run: the sums of d = x - mean, and of d d.
+VF_VERB void norm_run_sums(size_t n, const float *x, vf mean, vf *sums, vf *squares)
 {
-    vf sums[NORM_VECTORS], squares[NORM_VECTORS];
-    norm_clear(sums);
-    norm_clear(squares);
+    vf_clear(sums, NORM_VECTORS);
+    vf_clear(squares, NORM_VECTORS);
     size_t i = 0;
     for (; i + LN_NORM_LANES <= n; i += LN_NORM_LANES) {
         LN_UNROLL
@@ -65,6 +73,24 @@ VF_VERB void norm_sums(size_t n, const float *x, vf mean, vf *out_sum, vf *out_s
         vf d = vf_first_n(vf_sub(vf_load_n(x + i, lanes), mean), vf_set1(0.0f), lanes);
         sums[j] = vf_add(sums[j], d);
         squares[j] = vf_fma(d, d, squares[j]);
+    }
+}
+
+VF_VERB void norm_sums(size_t n, const float *x, vf mean, vf *out_sum, vf *out_square)
+{
+    vf sums[NORM_VECTORS], squares[NORM_VECTORS], all[NORM_VECTORS], all_squares[NORM_VECTORS];
+    vf_clear(all, NORM_VECTORS);
+    vf_clear(all_squares, NORM_VECTORS);
+    size_t i = 0;
+    for (; n - i > NORM_RUN; i += NORM_RUN) {
+        norm_run_sums(NORM_RUN, x + i, mean, sums, squares);
+        vf_add_each(all, sums, NORM_VECTORS);
+        vf_add_each(all_squares, squares, NORM_VECTORS);
+    }
+    norm_run_sums(n - i, x + i, mean, sums, squares);
+    if (i > 0) {
+        vf_add_each(sums, all, NORM_VECTORS);
+        vf_add_each(squares, all_squares, NORM_VECTORS);
     }
     *out_sum = vf_sum_lanes(sums, LN_NORM_LANES);
     *out_square = vf_sum_lanes(squares, LN_NORM_LANES);

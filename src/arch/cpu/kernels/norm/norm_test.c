@@ -72,6 +72,27 @@ TEST(a_mean_far_from_zero_costs_no_precision)
     check(2, 64, -4096, true, true, NULL);
 }
 
+// Numbers of one size are rounded alike in each addition: what a lane loses grows with its length.
+TEST(a_long_row_costs_no_precision)
+{
+    enum { N = 128 * 1500 };
+    static float x[N], scale[N], y[N];
+    for (size_t i = 0; i < N; i++) {
+        x[i] = i / 64 % 2 ? 0.1f : -0.1f;
+        scale[i] = 1;
+    }
+    for (int is_centered = 0; is_centered < 2; is_centered++) {
+        ln_layernorm_f32_args args = {
+            .rows = 1, .n = N, .x = x, .scale = scale, .y = y, .is_centered = is_centered};
+        FOR_EACH_ISA(isa)
+        {
+            ln_layernorm_f32(isa, &args, NULL);
+            CHECK_NEAR((double)y[0], -1, 16 * 0x1p-24);
+            CHECK_NEAR((double)y[64], 1, 16 * 0x1p-24);
+        }
+    }
+}
+
 TEST(nothing_is_no_problem)
 {
     check(0, 5, 0, true, true, NULL);
@@ -129,6 +150,6 @@ TEST(nan_and_infinity_stay_in_their_row)
     }
 }
 
-TEST_LIST(rows_around_every_vector_are_right_and_in_place, a_mean_far_from_zero_costs_no_precision,
-          nothing_is_no_problem, threads_change_no_bit, a_row_of_equal_numbers_becomes_the_bias,
-          nan_and_infinity_stay_in_their_row)
+TEST_LIST(rows_around_every_vector_are_right_and_in_place, a_long_row_costs_no_precision,
+          a_mean_far_from_zero_costs_no_precision, nothing_is_no_problem, threads_change_no_bit,
+          a_row_of_equal_numbers_becomes_the_bias, nan_and_infinity_stay_in_their_row)

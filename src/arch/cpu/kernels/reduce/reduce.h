@@ -2,8 +2,8 @@
 // Reductions over one axis of a tensor seen as [outer, n, inner].
 //
 // The bits: lane i takes the elements i, i + lanes, ... of the axis in this order, by + or fma,
-// starting at +0, or by comparing; lanes are then joined as lanes.h says. There are 64 lanes where
-// inner is 1, else 8. The mean is the sum divided by n.
+// starting at +0, in runs as lanes.h says, or by comparing; lanes are then joined. There are 64
+// lanes where inner is 1, else 8. The mean is the sum divided by n.
 
 #ifndef LN_ARCH_CPU_KERNELS_REDUCE_H
 #define LN_ARCH_CPU_KERNELS_REDUCE_H

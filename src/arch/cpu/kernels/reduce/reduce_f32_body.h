@@ -10,7 +10,9 @@
 #include "arch/cpu/kernels/reduce/reduce.h"
 #include "arch/cpu/simd/unroll.h"
 
-#define REDUCE_VECTORS (LN_REDUCE_ROW_LANES / VF_LANES)
+#define REDUCE_VECTORS    (LN_REDUCE_ROW_LANES / VF_LANES)
+#define REDUCE_ROW_RUN    (LN_REDUCE_ROW_LANES * LN_LANE_RUN)
+#define REDUCE_COLUMN_RUN (LN_REDUCE_COLUMN_LANES * LN_LANE_RUN)
 
 VF_VERB vf reduce_start(const ln_reduce op)
 {
@@ -51,12 +53,24 @@ VF_VERB vf reduce_load_n(const ln_reduce op, const float *x, size_t count)
     return vf_first_n(vf_load_n(x, count), reduce_start(op), count);
 }
 
-VF_VERB vf reduce_row(const ln_reduce op, size_t n, const float *x)
+VF_VERB void reduce_clear(const ln_reduce op, vf *lanes, const size_t count)
 {
-    vf lanes[REDUCE_VECTORS];
     LN_UNROLL
-    for (size_t j = 0; j < REDUCE_VECTORS; j++)
+    for (size_t j = 0; j < count; j++)
         lanes[j] = reduce_start(op);
+}
+
+VF_VERB void reduce_join_each(const ln_reduce op, vf *lanes, const vf *more, const size_t count)
+{
+    LN_UNROLL
+    for (size_t j = 0; j < count; j++)
+        lanes[j] = reduce_join(op, lanes[j], more[j]);
+}
+
+// One run of a row.
+VF_VERB void reduce_row_run(const ln_reduce op, size_t n, const float *x, vf *lanes)
+{
+    reduce_clear(op, lanes, REDUCE_VECTORS);
     size_t i = 0;
     for (; i + LN_REDUCE_ROW_LANES <= n; i += LN_REDUCE_ROW_LANES) {
         LN_UNROLL
@@ -66,6 +80,20 @@ VF_VERB vf reduce_row(const ln_reduce op, size_t n, const float *x)
     for (size_t j = 0; i < n; j++, i += VF_LANES)
         lanes[j] = reduce_take(op, lanes[j],
                                reduce_load_n(op, x + i, n - i < VF_LANES ? n - i : VF_LANES));
+}
+
+VF_VERB vf reduce_row(const ln_reduce op, size_t n, const float *x)
+{
+    vf lanes[REDUCE_VECTORS], all[REDUCE_VECTORS];
+    reduce_clear(op, all, REDUCE_VECTORS);
+    size_t i = 0;
+    for (; n - i > REDUCE_ROW_RUN; i += REDUCE_ROW_RUN) {
+        reduce_row_run(op, REDUCE_ROW_RUN, x + i, lanes);
+        reduce_join_each(op, all, lanes, REDUCE_VECTORS);
+    }
+    reduce_row_run(op, n - i, x + i, lanes);
+    if (i > 0)
+        reduce_join_each(op, lanes, all, REDUCE_VECTORS);
     for (size_t half = REDUCE_VECTORS / 2; half > 0; half /= 2) {
         for (size_t j = 0; j < half; j++)
             lanes[j] = reduce_join(op, lanes[j], lanes[j + half]);
@@ -77,14 +105,11 @@ VF_VERB vf reduce_row(const ln_reduce op, size_t n, const float *x)
     return reduce_finish(op, value, n);
 }
 
-// `cols` <= VF_LANES columns.
-VF_VERB void reduce_column(const ln_reduce op, size_t cols, size_t n, size_t inner, const float *x,
-                           float *y)
+// One run of `cols` <= VF_LANES columns.
+VF_VERB void reduce_column_run(const ln_reduce op, size_t cols, size_t n, size_t inner,
+                               const float *x, vf *lanes)
 {
-    vf lanes[LN_REDUCE_COLUMN_LANES];
-    LN_UNROLL
-    for (size_t j = 0; j < LN_REDUCE_COLUMN_LANES; j++)
-        lanes[j] = reduce_start(op);
+    reduce_clear(op, lanes, LN_REDUCE_COLUMN_LANES);
     size_t i = 0;
     for (; cols == VF_LANES && i + LN_REDUCE_COLUMN_LANES <= n; i += LN_REDUCE_COLUMN_LANES) {
         LN_UNROLL
@@ -95,6 +120,21 @@ VF_VERB void reduce_column(const ln_reduce op, size_t cols, size_t n, size_t inn
         size_t j = i % LN_REDUCE_COLUMN_LANES;
         lanes[j] = reduce_take(op, lanes[j], vf_load_n(x + i * inner, cols));
     }
+}
+
+VF_VERB void reduce_column(const ln_reduce op, size_t cols, size_t n, size_t inner, const float *x,
+                           float *y)
+{
+    vf lanes[LN_REDUCE_COLUMN_LANES], all[LN_REDUCE_COLUMN_LANES];
+    reduce_clear(op, all, LN_REDUCE_COLUMN_LANES);
+    size_t i = 0;
+    for (; n - i > REDUCE_COLUMN_RUN; i += REDUCE_COLUMN_RUN) {
+        reduce_column_run(op, cols, REDUCE_COLUMN_RUN, inner, x + i * inner, lanes);
+        reduce_join_each(op, all, lanes, LN_REDUCE_COLUMN_LANES);
+    }
+    reduce_column_run(op, cols, n - i, inner, x + i * inner, lanes);
+    if (i > 0)
+        reduce_join_each(op, lanes, all, LN_REDUCE_COLUMN_LANES);
     for (size_t half = LN_REDUCE_COLUMN_LANES / 2; half > 0; half /= 2) {
         for (size_t j = 0; j < half; j++)
             lanes[j] = reduce_join(op, lanes[j], lanes[j + half]);

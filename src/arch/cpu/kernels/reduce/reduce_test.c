@@ -71,6 +71,29 @@ TEST(columns_around_every_vector_are_right)
         check(2, 1 + inner % 19, inner, 0, NULL);
 }
 
+// Equal numbers are rounded alike in each addition: what a lane loses grows with its length.
+TEST(a_long_axis_costs_no_precision)
+{
+    enum { N = 200000 };
+    static float x[2 * N];
+    for (size_t i = 0; i < 2 * (size_t)N; i++)
+        x[i] = 0.1f;
+    for (int op = 0; op < LN_REDUCE_COUNT; op++) {
+        double value = exact((ln_reduce)op, N, 1, x);
+        FOR_EACH_ISA(isa)
+        {
+            float y[2];
+            ln_reduce_f32_args args = {
+                .op = (ln_reduce)op, .outer = 1, .n = N, .inner = 2, .x = x, .y = y};
+            ln_reduce_f32(isa, &args, NULL);
+            CHECK_NEAR((double)y[0] / value, 1, 64 * 0x1p-24);
+            args.inner = 1;
+            ln_reduce_f32(isa, &args, NULL);
+            CHECK_NEAR((double)y[0] / value, 1, 64 * 0x1p-24);
+        }
+    }
+}
+
 TEST(nothing_is_no_problem)
 {
     check(0, 3, 1, 0, NULL);
@@ -113,5 +136,6 @@ TEST(nan_and_infinity_come_through)
     }
 }
 
-TEST_LIST(rows_around_every_vector_are_right, columns_around_every_vector_are_right,
-          nothing_is_no_problem, threads_change_no_bit, nan_and_infinity_come_through)
+TEST_LIST(rows_around_every_vector_are_right, a_long_axis_costs_no_precision,
+          columns_around_every_vector_are_right, nothing_is_no_problem, threads_change_no_bit,
+          nan_and_infinity_come_through)

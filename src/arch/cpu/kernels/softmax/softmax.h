@@ -3,9 +3,9 @@
 //
 // The bits: with m the largest element (NaN if one is NaN), e = exp(x - m) as vf_exp_diff in
 // mathf.h computes it, y = e / sum(e). The sum uses sixteen lanes: lane j adds the elements j, j +
-// 16, j + 32, ... in this order, starting at +0; then lane j of 8, of 4, of 2, of 1 adds lane j +
-// 8, + 4, + 2, + 1. So the axis may be anywhere and `inner` does not change a bit. A row with NaN
-// or +inf, or of -inf alone, becomes NaN.
+// 16, j + 32, ... in this order, starting at +0, in runs as lanes.h says; then lane j of 8, of 4,
+// of 2, of 1 adds lane j + 8, + 4, + 2, + 1. So the axis may be anywhere and `inner` does not
+// change a bit. A row with NaN or +inf, or of -inf alone, becomes NaN.
 
 #ifndef LN_ARCH_CPU_KERNELS_SOFTMAX_H
 #define LN_ARCH_CPU_KERNELS_SOFTMAX_H

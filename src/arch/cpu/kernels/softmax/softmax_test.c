@@ -75,6 +75,25 @@ TEST(columns_around_every_vector_are_right_and_in_place)
     }
 }
 
+// Equal numbers are rounded alike in each addition: what a lane loses grows with its length.
+TEST(a_long_axis_costs_no_precision)
+{
+    enum { N = 20000, COLUMNS = 2 };
+    static float x[N * COLUMNS], y[N * COLUMNS];
+    for (size_t i = 0; i < N * COLUMNS; i++)
+        x[i] = i < COLUMNS ? 1.0f : 0.1f;
+    double sum = 1 + (N - 1) * exp((double)0.1f - 1);
+    FOR_EACH_ISA(isa)
+    {
+        ln_softmax_f32_args columns = {.outer = 1, .n = N, .inner = COLUMNS, .x = x, .y = y};
+        ln_softmax_f32(isa, &columns, NULL);
+        CHECK_NEAR((double)y[0] * sum, 1, 16 * 0x1p-24);
+        ln_softmax_f32_args row = {.outer = 1, .n = N, .inner = 1, .x = x + 1, .y = y};
+        ln_softmax_f32(isa, &row, NULL);
+        CHECK_NEAR((double)y[0] * sum, 1, 16 * 0x1p-24);
+    }
+}
+
 TEST(empty_shapes_touch_nothing)
 {
     check_shape(0, 3, 4);
@@ -180,7 +199,7 @@ TEST(a_row_without_a_defined_result_becomes_nan_and_its_neighbours_do_not)
     }
 }
 
-TEST_LIST(rows_around_every_vector_are_right_and_in_place,
+TEST_LIST(rows_around_every_vector_are_right_and_in_place, a_long_axis_costs_no_precision,
           columns_around_every_vector_are_right_and_in_place, empty_shapes_touch_nothing,
           the_place_of_the_axis_does_not_change_a_bit, the_number_of_rows_does_not_change_a_bit,
           one_element_gets_everything, large_values_do_not_overflow,
