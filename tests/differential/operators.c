@@ -415,6 +415,11 @@ static void draw_fill(const model *m, test_random *random, const sizes *s, const
             l->fill = FILL_SAME, l->low = 1.0 / PICK(random, 1, 2, 4, 16, 128);
         if (chance(random, 5)) // all of them, or some
             l->low = chance(random, 50) ? -l->high : -l->low;
+    } else if (!is_floating(l->dtype) && strstr(arg, "scale")) {
+        // No 0: by which 0, and what rounds to 0 as a half, are no numbers; others are infinite.
+        l->fill = FILL_INTEGERS;
+        l->low = 1;
+        l->high = 9;
     } else if (strcmp(arg, "var") == 0)
         l->low = 0.1;
     else if (!is_floating(l->dtype)) {
