@@ -23,13 +23,23 @@ static ln_status open_regular(const char *path, FILE **out_file, size_t *out_siz
         return LN_FAIL(LN_IO, "standard input cannot be read for data; they come from files");
     if (fd < 0 || fstat(fd, &info) != 0 ||
         (S_ISREG(info.st_mode) && !(*out_file = fdopen(fd, "rb")))) {
-        ln_status status = LN_FAIL(LN_IO, "cannot open %s: %s", path, strerror(errno));
+        ln_status status = strstr(path, "://")
+                               ? LN_FAIL(LN_IO,
+                                         "cannot open %s: addresses are not fetched; "
+                                         "download the file first",
+                                         path)
+                               : LN_FAIL(LN_IO, "cannot open %s: %s", path, strerror(errno));
         if (fd >= 0)
             close(fd);
         return status;
     }
     if (!*out_file) {
         close(fd);
+        if (S_ISDIR(info.st_mode))
+            return LN_FAIL(LN_IO,
+                           "cannot read %s: it is a folder; `lightnet run` takes one, and "
+                           "runs on each of its files",
+                           path);
         return LN_FAIL(
             LN_IO,
             "cannot read %s: not a regular file; data come from files, a pipe's go to one "

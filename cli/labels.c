@@ -21,6 +21,9 @@ ln_status labels_read(const char *path, labels *out)
     size_t size;
     LN_TRY(file_read(path, &out->text, &size));
     out->path = path;
+    if (memchr(out->text, '\0', size))
+        return LN_FAIL(LN_INVALID, "%s is not a text; it has the names of the classes one a line",
+                       path);
     if (is_json(out->text))
         return LN_FAIL(LN_INVALID, "%s is JSON; write the names of the classes one a line", path);
     while (size > 0 && (out->text[size - 1] == '\n' || out->text[size - 1] == '\r'))
@@ -36,7 +39,7 @@ ln_status labels_read(const char *path, labels *out)
         out->lines[out->count++] = at;
         char *stop = strchr(at, '\n');
         if (!stop)
-            break; // the last line, or a NUL in the middle of one
+            break; // the last line
         *stop = '\0';
         if (stop > at && stop[-1] == '\r')
             stop[-1] = '\0';

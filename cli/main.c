@@ -59,6 +59,7 @@ const char *near_command(const char *name, char *buffer, size_t size)
         {"diff", "compare"},      {"optimize", "opt"},     {"simplify", "opt"},
         {"operators", "ops"},     {"targets", "archs"},    {"devices", "archs"},
         {"providers", "archs"},   {"backends", "archs"},   {"memory", "plan"},
+        {"validate", "verify"},   {"optimise", "opt"},     {"evaluate", "verify"},
         {"list", "ops"},          {"bisect", "blame"},     {"debug", "blame"},
     };
     ln_nearest nearest = ln_nearest_to(name);

@@ -5,6 +5,7 @@
 
 #include <ctype.h>
 #include <getopt.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -44,7 +45,15 @@ static int take_value(const verb_usage *verb, const verb_option *option, char *d
     case OPTION_FLAG: *(int *)member = 1; return EXIT_OK;
     case OPTION_CLEAR: *(int *)member = 0; return EXIT_OK;
     case OPTION_TEXT: *(const char **)member = value; return EXIT_OK;
-    case OPTION_MAYBE: *(const char **)member = value ? value : "-"; return EXIT_OK;
+    case OPTION_MAYBE:
+        // -j4, as make and others take it
+        if (value && *value && strspn(value, "0123456789") == strlen(value))
+            return say_usage_error(verb->name,
+                                   "%s takes a file, not '%s'; --threads=%s is how many threads "
+                                   "run the model",
+                                   form, value, value);
+        *(const char **)member = value ? value : "-";
+        return EXIT_OK;
     case OPTION_TEXTS: return take_text(verb->name, row, value, member);
     case OPTION_COUNT: return take_count(verb->name, form, value, row->max, member);
     case OPTION_NUMBER: return take_number(verb->name, form, value, member);
@@ -166,6 +175,8 @@ static const char *foreign_option(const char *name)
         {"batch-size", "-s SYMBOL=N gives a symbolic dimension its size"},
         {"batch_size", "-s SYMBOL=N gives a symbolic dimension its size"},
         {"shapes", "-s NAME=1x3x224x224, once for each input"},
+        {"dim", "-s SYMBOL=N gives a symbolic dimension its size"},
+        {"dims", "-s NAME=1x3x224x224, once for each input"},
         {"input_shape", "-s NAME=1x3x224x224, once for each input"},
         {"input-shape", "-s NAME=1x3x224x224, once for each input"},
         {"inputshape", "-s NAME=1x3x224x224, once for each input"},
@@ -192,6 +203,7 @@ static const char *foreign_option(const char *name)
         {"mean_values", "--mean=A,B,C"},
         {"scale_values", "--scale=A,B,C, of which each is 1 / the scale of others"},
         {"reverse_input_channels", "--bgr"},
+        {"rgb", "RGB is the default; --bgr takes blue first"},
         {"pixel", "--bgr takes blue first; RGB is the default"},
         {"classes", "--labels=FILE has the names of classes, --top=COUNT shows so many"},
         {"topk", "--top=COUNT"},
@@ -246,6 +258,17 @@ static const char *foreign_option(const char *name)
         {"log-level", "-w hides warnings of `lightnet MODEL`, -d shows what the passes do"},
         {"quiet", "messages are on standard error: 2>/dev/null"},
         {"format", "the format is told by content, and that of output by the ending of its name"},
+        {"to", "-o FILE names what is written, and its ending the format"},
+        {"dot", "`lightnet plan --svg -o FILE.svg` draws the memory plan"},
+        {"tolerance", "--rtol and --atol"},
+        {"tol", "--rtol and --atol"},
+        {"threshold", "--rtol and --atol"},
+        {"no-rules", "--rules=none leaves out every rewrite"},
+        {"no-optimize", "--rules=none leaves out every rewrite"},
+        {"O0", "--rules=none leaves out every rewrite"},
+        {"O1", "models are optimized; --rules=none leaves out every rewrite"},
+        {"O2", "models are optimized; --rules=none leaves out every rewrite"},
+        {"O3", "models are optimized; --rules=none leaves out every rewrite"},
         {"opset", "the operator set is the one that the model states"},
         {"check", "`lightnet verify` compares with stored outputs, `lightnet compare` with the model as it was read"},
         // clang-format on
@@ -263,7 +286,10 @@ static int say_bad_long(const verb_usage *verb, const char *text)
     snprintf(name, sizeof name, "%.*s", (int)(len < sizeof name ? len : sizeof name - 1), text);
     option_id id = find_row(text, len);
     if (id != OPT_COUNT && has_option(verb, id))
-        return say_usage_error(verb->name, "option --%s takes no value", name);
+        return say_usage_error(verb->name, "option --%s takes no value%s", name,
+                               strchr(text + len, '.') && has_option(verb, OPT_OUTFILE)
+                                   ? "; -o FILE names what is written"
+                                   : "");
     if (list_completions(verb, text, len, list, sizeof list) > 1)
         return say_usage_error(verb->name, "option --%s may be %s", name, list);
     const char *hint = id == OPT_COUNT ? foreign_option(name) : NULL;
@@ -282,14 +308,14 @@ static int say_bad_long(const verb_usage *verb, const char *text)
 static int say_bad_letter(const verb_usage *verb, char letter)
 {
     char list[512];
-    if (list_completions(verb, &letter, 1, list, sizeof list) == 1)
-        return say_usage_error(verb->name, "unknown option -%c; did you mean %s?", letter, list);
     for (int i = 0; i < OPT_COUNT; i++) {
         if (option_rows[i].letter == letter && list_takers((option_id)i, list, sizeof list))
             return say_usage_error(verb->name,
                                    "unknown option -%c here; -%c, --%s is an option of lightnet %s",
                                    letter, letter, option_rows[i].name, list);
     }
+    if (list_completions(verb, &letter, 1, list, sizeof list) == 1)
+        return say_usage_error(verb->name, "unknown option -%c; did you mean %s?", letter, list);
     for (const verb_option *o = verb->options; o->id != OPT_COUNT; o++)
         if (isalpha((unsigned char)letter) && option_rows[o->id].letter == (letter ^ ('a' ^ 'A')))
             return say_usage_error(verb->name, "unknown option -%c; did you mean -%c, --%s?",
@@ -448,6 +474,29 @@ int options_parse(const verb_usage *verb, int argc, char **argv, void *dest, int
     return EXIT_OK;
 }
 
+// What a second operand was most likely meant to be.
+static int say_extra(const verb_usage *verb, const char *what, const char *extra)
+{
+    char *end;
+    (void)strtod(extra, &end);
+    if (end != extra && !*end)
+        return say_usage_error(verb->name,
+                               "one %s at a time; '%s' is too many; numbers of one option are "
+                               "joined by commas, such as 1,2,3",
+                               what, extra);
+    for (size_t i = 0; i < given_count; i++)
+        if (option_rows[given[i].id].kind == OPTION_MAYBE && !given[i].value)
+            return say_usage_error(verb->name,
+                                   "one %s at a time; '%s' is too many; a value that may be left "
+                                   "out is given with an equals sign: --%s=%s",
+                                   what, extra, option_rows[given[i].id].name, extra);
+    if (has_option(verb, OPT_INPUT))
+        return say_usage_error(
+            verb->name, "one %s at a time; '%s' is too many; give inputs with -i", what, extra);
+    return say_usage_error(verb->name, "one %s at a time; '%s' is too many%s", what, extra,
+                           has_option(verb, OPT_OUTFILE) ? "; -o FILE names what is written" : "");
+}
+
 int options_parse_one(const verb_usage *verb, const char *what, int argc, char **argv, void *dest,
                       const char **out_operand)
 {
@@ -459,9 +508,7 @@ int options_parse_one(const verb_usage *verb, const char *what, int argc, char *
     if (count == 0)
         return say_usage_error(verb->name, "no %s", what);
     if (count > 1)
-        return say_usage_error(verb->name, "one %s at a time; '%s' is too many%s", what,
-                               operands[1],
-                               has_option(verb, OPT_INPUT) ? "; give inputs with -i" : "");
+        return say_extra(verb, what, operands[1]);
     if (strcmp(operands[0], "help") == 0 && access(operands[0], F_OK) != 0)
         return say_usage_error(
             verb->name, "there is no file 'help'; did you mean `lightnet help %s`?", verb->name);

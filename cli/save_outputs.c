@@ -163,11 +163,13 @@ static int ends_with(const char *text, const char *ending)
 
 int is_output_file(const char *text)
 {
-    static const char *const endings[] = {".npy", ".npz", ".txt", ".json", ".csv", ".raw", ".bin"};
+    static const char *const endings[] = {
+        ".npy", ".npz",  ".txt", ".json", ".csv", ".raw", ".bin", ".pb",   ".png",
+        ".jpg", ".jpeg", ".bmp", ".tiff", ".wav", ".h5",  ".mat", ".onnx", ".safetensors"};
     for (size_t i = 0; i < sizeof endings / sizeof endings[0]; i++)
         if (ends_with(text, endings[i]))
             return 1;
-    return strchr(text, '=') != NULL;
+    return !*text || strchr(text, '=') != NULL;
 }
 
 // The output that `text` means, and the file.

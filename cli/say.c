@@ -296,7 +296,11 @@ static void say_what_it_is(const char *source)
 ln_status check_source(const char *source)
 {
     struct stat info;
-    if (strcmp(source, "-") == 0 || stat(source, &info) != 0)
+    int is_there = stat(source, &info) == 0;
+    if (!is_there && strstr(source, "://"))
+        return LN_FAIL(
+            LN_IO, "cannot open '%s': addresses are not fetched; download the file first", source);
+    if (strcmp(source, "-") == 0 || !is_there)
         return LN_OK;
     if (S_ISDIR(info.st_mode))
         return LN_FAIL(LN_INVALID, "'%s' is a folder; name the model in it, such as %s%smodel.onnx",

@@ -182,9 +182,9 @@ static ln_status judge_labels(const label_check *c)
 {
     if (c->fits)
         return LN_OK;
-    return LN_FAIL(LN_INVALID,
-                   "%s has %zu names of classes, %s; --top without --labels shows numbers",
-                   c->names->path, c->names->count, c->used ? c->counts : "no output of classes");
+    return LN_FAIL(
+        LN_INVALID, "%s has %zu names of classes, but %s; --top without --labels shows numbers",
+        c->names->path, c->names->count, c->used ? c->counts : "no output is one row of classes");
 }
 
 ln_status check_labels(const ln_context *ctx, const labels *names)

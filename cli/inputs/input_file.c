@@ -97,6 +97,15 @@ static ln_status complete_shape(const char *path, const input_wish *wish, size_t
     return LN_OK;
 }
 
+// Whether it was written for people.
+static int is_text(const char *bytes, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if ((unsigned char)bytes[i] < ' ' && !memchr("\t\r\n", bytes[i], 3))
+            return 0;
+    return count > 0;
+}
+
 static ln_status from_raw(const char *path, const char *bytes, size_t count, const input_wish *wish,
                           ln_object **out_object)
 {
@@ -114,8 +123,12 @@ static ln_status from_raw(const char *path, const char *bytes, size_t count, con
     if (len < 0)
         return ln_fail_prefix("%s", path);
     if (count != (size_t)len * elem_size)
-        return LN_FAIL(LN_INVALID, "%s holds %zu bytes of data where %zu are needed", path, count,
-                       (size_t)len * elem_size);
+        return LN_FAIL(LN_INVALID, "%s holds %zu bytes of data where %zu are needed%s", path, count,
+                       (size_t)len * elem_size,
+                       is_text(bytes, count)
+                           ? "; numbers as text are given on the command line, such as -i [1,2,3], "
+                             "or in a .npy file"
+                           : "");
     ln_object *object = ln_object_new_tensor(wish->dtype, ndim, dims, NULL);
     if (!object)
         return ln_error_status();
@@ -218,6 +231,14 @@ ln_status input_read(const char *path, const input_wish *wish, const input_optio
     if (access(path, F_OK) != 0 && literal_fault(path, fault, sizeof fault))
         return LN_FAIL(LN_INVALID, "-i %s=%s is neither a file nor a value: %s", wish->name, path,
                        fault);
+    if (access(path, F_OK) != 0 && !strpbrk(path, "/.") && strcmp(path, "-") != 0)
+        return LN_FAIL(LN_IO,
+                       "-i %s=%s is neither a file nor a value; values are numbers, lists such as "
+                       "[1,2] and fill:NUMBER; --zero gives zeros",
+                       wish->name, path);
+    const char *more = strchr(path, ',');
+    if (access(path, F_OK) != 0 && more && strchr(more, '='))
+        return LN_FAIL(LN_IO, "cannot open %s; each input has an -i of its own", path);
     LN_TRY(file_read(path, &bytes, &count));
     ln_status status = parse(path, bytes, count, wish, options ? options : &defaults, &object);
     free(bytes);

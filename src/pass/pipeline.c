@@ -92,9 +92,10 @@ static ln_status fail_unknown_arch(const char *name, size_t len)
         used += (size_t)snprintf(known + used, sizeof known - used, "%s%s", used ? ", " : "",
                                  arch->arch_name);
     }
-    return LN_FAIL(LN_NOT_FOUND, "target '%s' is not an arch of this library; there are: %s%s%s%s",
-                   word, known, nearest.name ? "; did you mean '" : "",
-                   nearest.name ? nearest.name : "", nearest.name ? "'?" : "");
+    return LN_FAIL(
+        LN_NOT_FOUND, "target '%s' is not an arch of this library; there are: %s%s%s%s%s", word,
+        known, nearest.name ? "; did you mean '" : "", nearest.name ? nearest.name : "",
+        nearest.name ? "'?" : "", strpbrk(word, " ;:+|") ? "; several are joined by commas" : "");
 }
 
 static int has_arch(const ln_compilation *compilation, const ln_arch *arch)

@@ -616,7 +616,7 @@ def test_values_on_the_command_line():
                                    ("TL_FLOAT", [2], "1", "the value is one number, input 'x' takes [2]; fill:NUMBER gives it to all elements"),
                                    ("TL_FLOAT", [2, 3], "[[1,2],[3,4],[5,6]]", "np.transpose(x, (1, 0))"),
                                    ("TL_FLOAT", [2], "[1,2", "a comma or ] is expected"), ("TL_FLOAT", [3], "[[1],2,3]", "side by side"),
-                                   ("TL_FLOAT", [1], "imagee.png", "cannot open"), ("TL_FLOAT", [1], "1x", "cannot open"),
+                                   ("TL_FLOAT", [1], "imagee.png", "cannot open"), ("TL_FLOAT", [1], "1x", "is neither a file nor a value; values are numbers"),
                                    ("TL_FLOAT", [1], "fill:[1]", "fill: takes one number"), ("TL_FLOAT", [1], "", "-i x= has neither a file nor a value after it")):
         done = run("run", model(dtype, dims), "-i", "x=" + text, code=1, err=err)
     write("16000", np.array([7], "f4").tobytes())

@@ -162,9 +162,9 @@ MISTAKES = r"""
 1 run relu.net --zero --labels=missing.txt
     cannot open missing.txt: No such file or directory
 1 run relu.net --zero --labels=names.txt
-    names.txt has 2 names of classes, no output of classes; --top without --labels shows numbers
+    names.txt has 2 names of classes, but no output is one row of classes; --top without --labels shows numbers
 1 run relu.net --zero --labels=empty.txt
-    empty.txt has 0 names of classes, no output of classes; --top without --labels shows numbers
+    empty.txt has 0 names of classes, but no output is one row of classes; --top without --labels shows numbers
 2 run relu.net --zero --top=0
     --top takes 1 to 1000, not '0'
 2 run relu.net --zero --top=ten
@@ -351,6 +351,58 @@ MISTAKES = r"""
     input 'x' (float32 [1, 3, 2, 2]) is not given; give data with -i NAME=FILE, or zeros with --zero
 1 -r out.json
     input 'x' (float32 [1, 3, 2, 2]) is not given; give data with -i NAME=FILE, or zeros with --zero
+1 run relu.net -i x=./x.npy,y=x.npy
+    cannot open ./x.npy,y=x.npy; each input has an -i of its own
+1 run relu.net -i names.txt
+    names.txt holds 8 bytes of data where 48 are needed; numbers as text are given on the command line, such as -i [1,2,3], or in a .npy file
+1 run relu.net -i rand
+    -i x=rand is neither a file nor a value; values are numbers, lists such as [1,2] and fill:NUMBER; --zero gives zeros
+1 run relu.net -i https://example.com/cat.jpg
+    cannot open https://example.com/cat.jpg: addresses are not fetched; download the file first
+1 run https://example.com/model.onnx
+    cannot open 'https://example.com/model.onnx': addresses are not fetched; download the file first
+2 run m.onnx --dim n=2 --zero
+    unknown option --dim: -s SYMBOL=N gives a symbolic dimension its size
+1 run relu.net --zero -t "cpu ref"
+    there are: cpu, ref; several are joined by commas
+1 run relu.net --zero -t cpu;ref
+    there are: cpu, ref; several are joined by commas
+2 run relu.net --zero --json out.json
+    one model at a time; 'out.json' is too many; a value that may be left out is given with an equals sign: --json=out.json
+2 run relu.net --zero -j4
+    --json takes a file, not '4'; --threads=4 is how many threads run the model
+1 run relu.net --zero -o x.png
+    -o takes a folder, FILE.npy or NAME=FILE.npy, not 'x.png'
+1 run relu.net --zero -o ""
+    -o takes a folder, FILE.npy or NAME=FILE.npy, not ''
+2 run relu.net -i photo.jpg --mean 1 2 3
+    one model at a time; '2' is too many; numbers of one option are joined by commas, such as 1,2,3
+2 run relu.net -i photo.jpg --rgb
+    unknown option --rgb: RGB is the default; --bgr takes blue first
+1 run relu.net --zero --labels=x.npy
+    x.npy is not a text; it has the names of the classes one a line
+2 run relu.net --zero --no-rules
+    unknown option --no-rules: --rules=none leaves out every rewrite
+2 run relu.net --zero --O3
+    unknown option --O3: models are optimized; --rules=none leaves out every rewrite
+2 validate relu.net
+    unknown command 'validate'; did you mean `lightnet verify`?
+2 optimise relu.net
+    unknown command 'optimise'; did you mean `lightnet opt`?
+1 bench relu.net -i nothing
+    cannot read nothing: it is a folder; `lightnet run` takes one, and runs on each of its files
+2 verify m.onnx -i x.npy
+    unknown option -i here; -i, --input is an option of lightnet run, bench, compare, opt or blame
+2 verify m.onnx --tolerance=1e-3
+    unknown option --tolerance: --rtol and --atol
+2 convert relu.net out.onnx
+    one model at a time; 'out.onnx' is too many; -o FILE names what is written
+2 convert --to=onnx relu.net
+    unknown option --to: -o FILE names what is written, and its ending the format
+2 plan relu.net --svg=plan.svg
+    option --svg takes no value; -o FILE names what is written
+2 blame relu.net -a cpu
+    unknown option -a here; -a, --a is an option of lightnet compare
 2 -x relu.net
     unknown option -x
 2 --help=run

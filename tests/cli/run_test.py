@@ -201,11 +201,11 @@ def test_labels_that_do_not_fit_are_an_error():
         run(*command, late, "-i", "x=x.npy", "-i", "n=[1,3]", "--labels", "three.txt", "--top=1",
             out="1. 0.7               1  dog")
         run(*command, late, "-i", "x=x.npy", "-i", "n=[1,3]", "--labels", "two.txt", code=1,
-            err="two.txt has 2 names of classes, output 'y' has 3; --top without --labels")
+            err="two.txt has 2 names of classes, but output 'y' has 3; --top without --labels")
     write("two.txt", "cat\ndog\n")
     for command in (["run"], []):
         run(*command, model, "-i", "x.npy", "--labels", "two.txt", code=1,
-            err="two.txt has 2 names of classes, output 'y' has 3; --top without --labels")
+            err="two.txt has 2 names of classes, but output 'y' has 3; --top without --labels")
         for text in ('["cat", "dog", "bird"]', '{"0": "cat",\n"1": "dog"}', '[\n"cat",\n"dog"]'):
             write("labels.json", text)
             run(*command, model, "-i", "x.npy", "--labels", "labels.json", code=1, err="labels.json is JSON; write the "
