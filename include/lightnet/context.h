@@ -132,6 +132,7 @@ struct ln_context {
     struct ln_held_info *info;            /* metadata of the model, counted; NULL: none */
     struct ln_given_file *files;          /* `ln_context_add_file`; NULL: none */
     char *folder;                         /* `ln_context_set_folder`; NULL: none */
+    struct ln_hash *judged; /* what a template's sizes were found to be; NULL: it is none */
 };
 typedef struct ln_context ln_context;
 

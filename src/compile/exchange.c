@@ -80,7 +80,8 @@ static void own_ops(ln_context *ctx)
     OF_MODEL(envelope)                                                                             \
     OF_CALLER(info)                                                                                \
     OF_CALLER(files)                                                                               \
-    OF_CALLER(folder)
+    OF_CALLER(folder)                                                                              \
+    OF_MODEL(judged)
 
 // The list has all fields, in their order: else a field of this structure and its namesake are at
 // different offsets, or the sizes differ.

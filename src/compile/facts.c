@@ -309,6 +309,52 @@ ln_status ln_facts_compare(ln_facts *facts, bool *out_is_fit)
     return LN_OK;
 }
 
+// ---- Expressions ----
+
+static bool is_multiple(const ln_quantity *p, const ln_quantity *q, const double numbers[2],
+                        double *out_factor)
+{
+    double unit[LN_WITNESS_COUNT];
+    for (int w = 0; w < LN_WITNESS_COUNT; w++)
+        unit[w] = p->at[w] * (q ? q->at[w] : 1);
+    *out_factor = numbers[0] / unit[0];
+    return *out_factor >= 1 && *out_factor == floor(*out_factor) &&
+           *out_factor * unit[0] == numbers[0] && *out_factor * unit[1] == numbers[1];
+}
+
+bool ln_facts_find(const ln_facts *facts, const double numbers[LN_WITNESS_COUNT],
+                   ln_expression *out_expression)
+{
+    const ln_quantity *all = facts->quantities;
+    const int count = (int)facts->quantity_count;
+    ln_expression *e = out_expression;
+    *e = (ln_expression){.factor = numbers[0], .quantities = {-1, -1}};
+    if (numbers[0] == numbers[1])
+        return true;
+    e->factor = 1;
+    for (e->quantities[0] = 0; e->quantities[0] < count; e->quantities[0]++)
+        if (all[e->quantities[0]].at[0] == numbers[0] && all[e->quantities[0]].at[1] == numbers[1])
+            return true;
+    if (numbers[0] != floor(numbers[0]) || numbers[1] != floor(numbers[1]))
+        return false;
+    for (e->quantities[0] = 0; e->quantities[0] < count; e->quantities[0]++)
+        if (is_multiple(&all[e->quantities[0]], NULL, numbers, &e->factor))
+            return true;
+    for (e->quantities[0] = 0; e->quantities[0] < count; e->quantities[0]++)
+        for (e->quantities[1] = 0; e->quantities[1] <= e->quantities[0]; e->quantities[1]++)
+            if (is_multiple(&all[e->quantities[0]], &all[e->quantities[1]], numbers, &e->factor))
+                return true;
+    return false;
+}
+
+double ln_facts_value(const ln_facts *facts, const ln_expression *expression)
+{
+    double x = expression->factor;
+    for (int i = 0; i < 2 && expression->quantities[i] >= 0; i++)
+        x *= facts->quantities[expression->quantities[i]].value;
+    return x;
+}
+
 // ---- Deriving ----
 
 static bool derive_number(const ln_facts *facts, int which, double witness, double now)

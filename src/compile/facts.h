@@ -23,6 +23,12 @@ typedef struct ln_quantity {
     bool is_derived;
 } ln_quantity;
 
+// factor * value of `quantities[0]` * value of `quantities[1]`.
+typedef struct ln_expression {
+    double factor;
+    int quantities[2]; // -1: there is none
+} ln_expression;
+
 // The numbers of a model for one shape, tensor by tensor.
 typedef struct ln_numbers {
     double *values;
@@ -49,6 +55,13 @@ ln_status ln_facts_list(ln_facts *facts, const ln_context *model, int witness);
 // Once both witnesses are listed: finds the quantities. false: the shape has more influence than
 // quantities say.
 ln_status ln_facts_compare(ln_facts *facts, bool *out_is_fit);
+
+// What both numbers, of the first and the second witness, are; false: nothing that is known.
+bool ln_facts_find(const ln_facts *facts, const double numbers[LN_WITNESS_COUNT],
+                   ln_expression *out_expression);
+
+// What it is for the shape that `ln_facts_derive` was asked for last.
+double ln_facts_value(const ln_facts *facts, const ln_expression *expression);
 
 // The values of all quantities for the shapes that `model`, the same one, has now. false: it is not
 // what the witnesses say.

@@ -5,7 +5,7 @@
 // so that what is equal for both is equal for a reason, be it a remainder. The model is rewritten
 // for both. Where the results differ in nothing but numbers of parameters, each of which is a
 // quantity of the model as read (compile/facts.h), a multiple of one or of the product of two, they
-// are a template.
+// are a template. Algorithms that the arch chooses by sizes (compile/choices.h) may differ too.
 //
 // Sizes of 0 and 1 are special to rules, so each choice of dimensions that have one is a class
 // with a template of its own.
@@ -20,7 +20,9 @@
 #include <lightnet/allocator.h>
 
 #include "base/error_state.h"
+#include "base/name_hash.h"
 #include "base/text.h"
+#include "compile/choices.h"
 #include "compile/facts.h"
 #include "ir/context.h"
 #include "ir/param_number.h"
@@ -30,20 +32,21 @@
 #define MAX_TEMPLATES 8
 #define MAX_SYMBOLS   16
 
-// A number of a parameter: factor * value of `quantities[0]` * value of `quantities[1]`.
-typedef struct expression {
+// A number of a parameter.
+typedef struct number {
     ln_param_entry *param; // of the template
     int index;             // in an array; -1: a number
-    double factor;
-    int quantities[2]; // the second is -1 if there is one only
-} expression;
+    ln_expression value;
+} number;
 
 typedef struct class_template {
     char *class_key;
     ln_context *rewritten; // READY; NULL: shapes of this class are compiled one by one
     ln_facts facts;
-    expression *expressions;
-    size_t expression_count, expression_capacity;
+    int multiple; // what sizes of symbols that are no batch are multiples of
+    number *numbers;
+    size_t number_count, number_capacity;
+    ln_choices choices;
 } class_template;
 
 struct ln_templates {
@@ -64,7 +67,8 @@ static void template_destroy(class_template *t)
     ln_free(t->class_key);
     ln_context_free(t->rewritten);
     ln_facts_deinit(&t->facts);
-    ln_free(t->expressions);
+    ln_free(t->numbers);
+    ln_choices_deinit(&t->choices);
     ln_free(t);
 }
 
@@ -127,15 +131,16 @@ static void binding_deinit(binding *b)
     ln_free(b->symbol_of);
 }
 
+// Sizes of one name may differ: some exporters give it to all dimensions. Those are two symbols.
 static bool add_symbol(binding *b, const char *name, int d, int size, int *out_index)
 {
     for (size_t i = 0; i < b->symbol_count && name && *name; i++) {
         symbol *s = &b->symbols[i];
-        if (!ln_streq(s->name, name))
+        if (!ln_streq(s->name, name) || s->size != size)
             continue;
         s->is_first = s->is_first && d == 0;
         *out_index = (int)i;
-        return s->size == size;
+        return true;
     }
     if (b->symbol_count == MAX_SYMBOLS)
         return false;
@@ -217,8 +222,10 @@ static char *make_class_key(const binding *b)
 // their own, unless constants have that length. The others are long enough for no constant to be
 // made of them, but not longer than what is cut out of a table, which often has 512 rows; for
 // models that have less come short ones. The two sizes of a symbol have different remainders for
-// each divisor from 2 to 9.
-#define TRY_COUNT 3
+// each divisor from 2 to 9. Last come sizes for models that join images with what half and double
+// sizes of them make: multiples of MULTIPLE, and their template is for those alone.
+#define TRY_COUNT 4
+#define MULTIPLE  32
 typedef struct witness_sizes {
     int of_first[MAX_SYMBOLS + 1], of_others[MAX_SYMBOLS + 1]; // end with 0
 } witness_sizes;
@@ -231,6 +238,8 @@ static const witness_sizes sizes[TRY_COUNT][LN_WITNESS_COUNT] = {
      {{398, 446, 422, 394}, {334, 358, 302, 314, 382, 326, 346, 386}}},
     {{{ 11,  13,  17,  19}, { 47,  53,  59,  61}},
      {{ 34,  86,  46,  62}, { 58,  76,  78,  74}}},
+    {{{ 11,  13,  17,  19}, {224, 352, 416, 544}},
+     {{ 34,  86,  46,  62}, {320, 448, 704, 832}}},
 };
 // clang-format on
 
@@ -282,6 +291,7 @@ static ln_status list_facts(ln_templates *templates, class_template *t, binding 
 // The rewritten operators of the witnesses.
 typedef struct witnesses {
     ln_context *ctx[LN_WITNESS_COUNT];
+    ln_hash *judged; // of both
     ln_status status[LN_WITNESS_COUNT];
 } witnesses;
 
@@ -295,58 +305,25 @@ static bool has_same_tensors(const ln_list *a, const ln_list *b)
     return !a && !b;
 }
 
-static bool is_multiple(const ln_quantity *p, const ln_quantity *q, const double numbers[2],
-                        double *out_factor)
-{
-    double unit[LN_WITNESS_COUNT];
-    for (int w = 0; w < LN_WITNESS_COUNT; w++)
-        unit[w] = p->at[w] * (q ? q->at[w] : 1);
-    *out_factor = numbers[0] / unit[0];
-    return *out_factor >= 1 && *out_factor == floor(*out_factor) &&
-           *out_factor * unit[0] == numbers[0] && *out_factor * unit[1] == numbers[1];
-}
-
-// What both numbers are; false: nothing that is known.
-static bool find_expression(const ln_facts *facts, const double numbers[2], expression *e)
-{
-    const ln_quantity *all = facts->quantities;
-    int count = (int)facts->quantity_count;
-    e->factor = 1;
-    e->quantities[1] = -1;
-    for (e->quantities[0] = 0; e->quantities[0] < count; e->quantities[0]++)
-        if (all[e->quantities[0]].at[0] == numbers[0] && all[e->quantities[0]].at[1] == numbers[1])
-            return true;
-    if (numbers[0] != floor(numbers[0]) || numbers[1] != floor(numbers[1]))
-        return false;
-    for (e->quantities[0] = 0; e->quantities[0] < count; e->quantities[0]++)
-        if (is_multiple(&all[e->quantities[0]], NULL, numbers, &e->factor))
-            return true;
-    for (e->quantities[0] = 0; e->quantities[0] < count; e->quantities[0]++)
-        for (e->quantities[1] = 0; e->quantities[1] <= e->quantities[0]; e->quantities[1]++)
-            if (is_multiple(&all[e->quantities[0]], &all[e->quantities[1]], numbers, &e->factor))
-                return true;
-    return false;
-}
-
 // *out_is_fit stays unless the numbers are no expression.
 static ln_status compare_numbers(class_template *t, ln_param_entry *param, int index, double a,
                                  double b, bool *out_is_fit)
 {
     if (memcmp(&a, &b, sizeof a) == 0)
         return LN_OK;
-    expression e = {.param = param, .index = index};
-    *out_is_fit = find_expression(&t->facts, (double[]){a, b}, &e);
+    number n = {.param = param, .index = index};
+    *out_is_fit = ln_facts_find(&t->facts, (double[]){a, b}, &n.value);
     if (!*out_is_fit)
         return LN_OK;
-    if (t->expression_count == t->expression_capacity) {
-        size_t capacity = 2 * t->expression_capacity + 64;
-        expression *more = ln_realloc(t->expressions, capacity * sizeof *more);
+    if (t->number_count == t->number_capacity) {
+        size_t capacity = 2 * t->number_capacity + 64;
+        number *more = ln_realloc(t->numbers, capacity * sizeof *more);
         if (!more)
             return LN_NO_MEMORY;
-        t->expressions = more;
-        t->expression_capacity = capacity;
+        t->numbers = more;
+        t->number_capacity = capacity;
     }
-    t->expressions[t->expression_count++] = e;
+    t->numbers[t->number_count++] = n;
     return LN_OK;
 }
 
@@ -416,6 +393,29 @@ static bool is_chosen_by_size(const witnesses *w, const ln_op *op)
                                    has_same_inner_shape(w, op->op_arg->tensors_out));
 }
 
+// The next parameter that is not an algorithm; those are compared when all are known.
+static const ln_list *skip_algorithm(const ln_list *params)
+{
+    const ln_param_entry *param = params ? params->data : NULL;
+    return param && ln_streq(param->arg_name, "algorithm") ? params->next : params;
+}
+
+static ln_status compare_params(class_template *t, const ln_op *op, const ln_op *other,
+                                bool *out_is_fit)
+{
+    bool skips = has_algorithms(op);
+    const ln_list *a = op->op_arg->params, *b = other->op_arg->params;
+    for (;; a = a->next, b = b->next) {
+        a = skips ? skip_algorithm(a) : a;
+        b = skips ? skip_algorithm(b) : b;
+        if (!a || !b || !*out_is_fit)
+            break;
+        LN_TRY(compare_param(t, a->data, b->data, out_is_fit));
+    }
+    *out_is_fit = *out_is_fit && !a && !b;
+    return LN_OK;
+}
+
 static ln_status compare_op(class_template *t, const witnesses *w, const ln_op *op,
                             bool *out_is_fit)
 {
@@ -423,13 +423,26 @@ static ln_status compare_op(class_template *t, const witnesses *w, const ln_op *
     *out_is_fit = other && ln_streq(op->op_arg->optype, other->op_arg->optype) &&
                   ln_streq(op->op_arg->arch, other->op_arg->arch) &&
                   has_same_tensors(op->op_arg->tensors_in, other->op_arg->tensors_in) &&
-                  has_same_tensors(op->op_arg->tensors_out, other->op_arg->tensors_out) &&
-                  !is_chosen_by_size(w, op);
-    const ln_list *a = op->op_arg->params, *b = *out_is_fit ? other->op_arg->params : NULL;
-    for (; a && b && *out_is_fit; a = a->next, b = b->next)
-        LN_TRY(compare_param(t, a->data, b->data, out_is_fit));
-    *out_is_fit = *out_is_fit && !a && !b;
-    return LN_OK;
+                  has_same_tensors(op->op_arg->tensors_out, other->op_arg->tensors_out);
+    if (*out_is_fit && is_chosen_by_size(w, op))
+        LN_TRY(ln_choices_note(&t->choices, &t->facts, w->ctx, op->op_arg->name, out_is_fit));
+    return *out_is_fit ? compare_params(t, op, other, out_is_fit) : LN_OK;
+}
+
+// Other algorithms than those that are chosen are the same.
+static bool has_same_algorithms(const class_template *t, const witnesses *w)
+{
+    const ln_op *op;
+    LN_LIST_FOREACH (op, w->ctx[0]->ops) {
+        if (!has_algorithms(op) || ln_choices_have(&t->choices, op))
+            continue;
+        const ln_op *other = ln_op_table_find(w->ctx[1]->op_table, op->op_arg->name);
+        const ln_param_entry *a = ln_param_list_find(op->op_arg->params, "algorithm");
+        const ln_param_entry *b = ln_param_list_find(other->op_arg->params, "algorithm");
+        if (!a != !b || (a && !ln_streq(a->value_string, b->value_string)))
+            return false;
+    }
+    return true;
 }
 
 static ln_status compare_lists(class_template *t, const witnesses *w, bool *out_is_fit)
@@ -441,6 +454,7 @@ static ln_status compare_lists(class_template *t, const witnesses *w, bool *out_
             break;
         LN_TRY(compare_op(t, w, op, out_is_fit));
     }
+    *out_is_fit = *out_is_fit && has_same_algorithms(t, w);
     return LN_OK;
 }
 
@@ -458,6 +472,7 @@ static ln_status clone_witness(const ln_templates *templates, witnesses *w, int 
 {
     LN_TRY(ln_context_clone(templates->model, &w->ctx[witness]));
     w->ctx[witness]->timeout = templates->model->timeout;
+    w->ctx[witness]->judged = w->judged;
     lift_limits(w->ctx[witness]);
     return LN_OK;
 }
@@ -477,6 +492,7 @@ static ln_status rewrite_witnesses(ln_templates *templates, class_template *t, b
     LN_TRY(compare_lists(t, w, out_is_fit));
     if (*out_is_fit) {
         t->rewritten = w->ctx[0];
+        t->rewritten->judged = NULL;
         w->ctx[0] = NULL;
     }
     return LN_OK;
@@ -492,10 +508,13 @@ static ln_status fill_template(ln_templates *templates, class_template *t, bindi
     }
     if (!is_fit)
         return LN_OK;
-    witnesses w = {0};
-    ln_status status = rewrite_witnesses(templates, t, b, attempt - 1, &w, &is_fit);
+    t->multiple = attempt == TRY_COUNT ? MULTIPLE : 1;
+    witnesses w = {.judged = ln_hash_create(ln_name_hash, ln_str_cmp, ln_free, NULL)};
+    ln_status status =
+        w.judged ? rewrite_witnesses(templates, t, b, attempt - 1, &w, &is_fit) : LN_NO_MEMORY;
     ln_context_free(w.ctx[0]);
     ln_context_free(w.ctx[1]);
+    ln_hash_free(w.judged);
     return status;
 }
 
@@ -508,7 +527,8 @@ static ln_status make_template(ln_templates *templates, char *class_key, binding
         ln_free(class_key);
         return LN_NO_MEMORY;
     }
-    *t = (class_template){.class_key = class_key};
+    *t = (class_template){.class_key = class_key,
+                          .choices.avoids_winograd = templates->options.avoids_winograd};
     ln_limits limits = templates->model->limits;
     lift_limits(templates->model);
     ln_error_state earlier;
@@ -541,22 +561,29 @@ static ln_status find_template(ln_templates *templates, binding *b, class_templa
     return make_template(templates, class_key, b, out_template);
 }
 
+static bool has_multiples(const class_template *t, const binding *b)
+{
+    for (size_t i = 0; i < b->symbol_count; i++)
+        if (!b->symbols[i].is_first && b->symbols[i].size >= 2 &&
+            b->symbols[i].size % t->multiple != 0)
+            return false;
+    return true;
+}
+
 // ---- Instances ----
 
 static bool set_numbers(const class_template *t)
 {
-    for (size_t i = 0; i < t->expression_count; i++) {
-        const expression *e = &t->expressions[i];
-        double x = e->factor * t->facts.quantities[e->quantities[0]].value;
-        if (e->quantities[1] >= 0)
-            x *= t->facts.quantities[e->quantities[1]].value;
+    for (size_t i = 0; i < t->number_count; i++) {
+        const number *n = &t->numbers[i];
+        double x = ln_facts_value(&t->facts, &n->value);
         if (fabs(x) > INT32_MAX)
             return false;
-        ln_param_entry *p = e->param;
-        *(e->index < 0 ? &p->value_double : &p->value_array_double[e->index]) = x;
-        *(e->index < 0 ? &p->value_float : &p->value_array_float[e->index]) =
+        ln_param_entry *p = n->param;
+        *(n->index < 0 ? &p->value_double : &p->value_array_double[n->index]) = x;
+        *(n->index < 0 ? &p->value_float : &p->value_array_float[n->index]) =
             ln_param_saturate_float(x);
-        *(e->index < 0 ? &p->value_int : &p->value_array_int[e->index]) = ln_param_saturate_int(x);
+        *(n->index < 0 ? &p->value_int : &p->value_array_int[n->index]) = ln_param_saturate_int(x);
     }
     return true;
 }
@@ -582,6 +609,9 @@ static ln_status make_instance(const ln_templates *templates, class_template *t,
     bool is_fit = false;
     LN_TRY(ln_facts_derive(&t->facts, templates->model, &is_fit));
     if (!is_fit || !set_numbers(t))
+        return LN_OK;
+    LN_TRY(ln_choices_make(&t->choices, &t->facts, &is_fit));
+    if (!is_fit)
         return LN_OK;
     ln_error_state earlier;
     ln_error_save(&earlier);
@@ -629,7 +659,7 @@ static ln_status make_for(ln_templates *templates, const ln_context *ctx, bindin
     LN_TRY(need_model(templates, ctx));
     class_template *t;
     LN_TRY(find_template(templates, b, &t));
-    if (!t->rewritten)
+    if (!t->rewritten || !has_multiples(t, b))
         return LN_OK;
     LN_TRY(ln_context_set_shapes(templates->model, count, shapes));
     return make_instance(templates, t, ctx, out_instance);

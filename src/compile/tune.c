@@ -26,15 +26,6 @@
 #define MOST_RUNS      50
 #define ENOUGH_SECONDS 0.03
 
-static ln_status set_algorithm(ln_list **params, const char *algorithm)
-{
-    ln_param_entry *param = ln_param_list_find(*params, "algorithm");
-    if (param)
-        return ln_param_set_string(param, algorithm);
-    *params = ln_param_list_append_string(*params, "algorithm", algorithm);
-    return ln_param_list_find(*params, "algorithm") ? LN_OK : LN_NO_MEMORY;
-}
-
 // ---- One trial ----
 
 // An operator and the packing of its weights, to be run as a model of their own.
@@ -92,12 +83,12 @@ static ln_status add_source(ln_context *model, const tl_tensor *t, const char *n
 }
 
 // `op` as it is, but for its tensors and the algorithm.
-static ln_status add_copy(ln_context *model, const ln_op *op, ln_list *ins, ln_list *outs,
-                          const char *algorithm, bool is_complete)
+static ln_status add_copy(ln_context *model, const trial *t, const ln_op *op, ln_list *ins,
+                          ln_list *outs, const char *algorithm, bool is_complete)
 {
     ln_list *params = ln_param_list_copy(op->op_arg->params);
     is_complete = is_complete && ln_list_length(params) == ln_list_length(op->op_arg->params) &&
-                  set_algorithm(&params, algorithm) == LN_OK;
+                  ln_choice_make(t->choice, op, algorithm, &params) == LN_OK;
     return add_op(model, op->op_arg->optype, ins, outs, params, is_complete);
 }
 
@@ -107,11 +98,11 @@ static ln_status add_ops(ln_context *model, const trial *t, const char *algorith
     LN_TRY(add_source(model, t->weight, "weight", false));
     ln_list *ins = ln_tensor_list_append(NULL, "weight", "weight");
     ln_list *outs = ln_tensor_list_append(NULL, "dst", "packed");
-    LN_TRY(add_copy(model, t->pack, ins, outs, algorithm, ins && outs));
+    LN_TRY(add_copy(model, t, t->pack, ins, outs, algorithm, ins && outs));
     ins = ln_tensor_list_append(NULL, "src", "src");
     ins = ln_tensor_list_append(ins, "packed", "packed");
     outs = ln_tensor_list_append(NULL, "dst", "dst");
-    LN_TRY(add_copy(model, t->conv, ins, outs, algorithm, ln_list_length(ins) == 2 && outs));
+    LN_TRY(add_copy(model, t, t->conv, ins, outs, algorithm, ln_list_length(ins) == 2 && outs));
     return ln_context_init_ops(model);
 }
 
@@ -172,39 +163,28 @@ static int count_algorithms(const trial *t)
     return count;
 }
 
-// What an arch knows about operators of that type; NULL: nothing to choose.
-static const ln_choice *find_choice(const char *optype)
-{
-    const ln_arch *arch;
-    for (size_t i = 0; (arch = ln_arch_find_at(i)); i++)
-        for (const ln_choice *choice = arch->choices; choice && choice->optype; choice++)
-            if (ln_streq(choice->optype, optype))
-                return choice;
-    return NULL;
-}
-
 // ---- Rewriting ----
 
-static ln_op *copy_with(const ln_op *op, const char *algorithm)
+static ln_op *copy_with(const ln_choice *choice, const ln_op *op, const char *algorithm)
 {
     ln_op *copy = ln_op_copy(op);
-    if (copy && set_algorithm(&copy->op_arg->params, algorithm) == LN_OK)
+    if (copy && ln_choice_make(choice, op, algorithm, &copy->op_arg->params) == LN_OK)
         return copy;
     ln_op_free_lists_too(copy);
     return NULL;
 }
 
 // Both operators take the algorithm together.
-static ln_status exchange(ln_context *ctx, const ln_op *pack, const ln_op *conv,
-                          const char *algorithm)
+static ln_status exchange(ln_context *ctx, const trial *t, const char *algorithm)
 {
-    ln_op *new_pack = copy_with(pack, algorithm), *new_conv = copy_with(conv, algorithm);
+    ln_op *new_pack = copy_with(t->choice, t->pack, algorithm);
+    ln_op *new_conv = copy_with(t->choice, t->conv, algorithm);
     ln_list *old_ops = NULL, *new_ops = NULL;
     ln_status status = new_pack && new_conv ? LN_OK : LN_NO_MEMORY;
     if (status == LN_OK)
-        status = ln_list_push(&old_ops, (void *)(uintptr_t)pack);
+        status = ln_list_push(&old_ops, (void *)(uintptr_t)t->pack);
     if (status == LN_OK)
-        status = ln_list_push(&old_ops, (void *)(uintptr_t)conv);
+        status = ln_list_push(&old_ops, (void *)(uintptr_t)t->conv);
     if (status == LN_OK)
         status = ln_list_push(&new_ops, new_pack);
     if (status == LN_OK)
@@ -242,13 +222,12 @@ static ln_context *root_of(ln_context *ctx)
 static ln_status tune_conv(ln_compilation *compilation, const ln_op *conv)
 {
     ln_context *ctx = compilation->ctx;
-    const ln_choice *choice = find_choice(conv->op_arg->optype);
+    const ln_choice *choice = ln_choice_find(conv->op_arg->optype);
     const ln_op *pack = find_pack(ctx, conv, choice->pack_type);
     trial t = {.choice = choice, .target = compilation->archs[0]->arch_name, .owner = root_of(ctx)};
     if (!pack || !read_trial(pack, conv, &t) || count_algorithms(&t) < 2)
         return LN_OK;
-    const ln_param_entry *param = ln_param_list_find(conv->op_arg->params, "algorithm");
-    const char *expected = param ? param->value_string : choice->algorithms[0];
+    const char *expected = ln_choice_made(choice, conv);
     const char *best = find_fastest(&t, expected);
     if (ln_streq(best, expected))
         return LN_OK;
@@ -258,7 +237,7 @@ static ln_status tune_conv(ln_compilation *compilation, const ln_op *conv)
     LN_TRY(ln_firing_decide(compilation, &firing, &fires));
     if (!fires)
         return LN_OK;
-    return ln_firing_done(compilation, &firing, exchange(ctx, pack, conv, best));
+    return ln_firing_done(compilation, &firing, exchange(ctx, &t, best));
 }
 
 // Names first: rewriting changes the list.
@@ -268,7 +247,8 @@ ln_status ln_tune(ln_compilation *compilation)
     ln_status status = ln_context_need_threads(root_of(compilation->ctx));
     const ln_op *op;
     LN_LIST_FOREACH (op, compilation->ctx->ops) {
-        if (status != LN_OK || !find_choice(op->op_arg->optype))
+        const ln_choice *choice = ln_choice_find(op->op_arg->optype);
+        if (status != LN_OK || !choice || !choice->fits)
             continue;
         char *name = ln_strdup(op->op_arg->name);
         status = name ? ln_list_push_front(&names, name) : LN_NO_MEMORY;

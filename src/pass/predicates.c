@@ -5,6 +5,7 @@
 
 #include <math.h>
 
+#include <lightnet/allocator.h>
 #include <lightnet/util.h>
 
 #include "ir/dfg.h"
@@ -129,10 +130,24 @@ PREDICATE(per_column)
 // comes out should not depend on one.
 #define CACHE_BYTES ((size_t)1 << 20)
 
+// What the first witness of a template was found to be holds for the second: it is no matter of
+// right and wrong, and would keep their lists apart. What memory is too short to note is not known.
+static bool judge(const ln_context *ctx, const char *tname, bool is_so)
+{
+    static char yes, no;
+    const char *earlier = ctx->judged ? ln_hash_find(ctx->judged, tname) : NULL;
+    if (earlier)
+        return earlier == &yes;
+    char *name = ctx->judged ? ln_strdup(tname) : NULL;
+    if (name && ln_hash_insert(ctx->judged, name, is_so ? &yes : &no) < 0)
+        ln_free(name);
+    return is_so;
+}
+
 PREDICATE(outgrows_cache)
 {
     const tl_tensor *tensor = find_tensor(ctx, args);
-    return tensor && tl_tensor_size(tensor) > CACHE_BYTES;
+    return tensor && judge(ctx, args[0].tensors[0], tl_tensor_size(tensor) > CACHE_BYTES);
 }
 
 PREDICATE(keeps_order)

@@ -241,8 +241,8 @@ static const struct {
     {decoder, {{"past", 600}, {NULL, 0}}, true, "a dimension is a sum"},
     {perceptron, {{"rows", 50}, {NULL, 0}}, true, "rows pass through"},
     {open_batch, {{"n", 6}, {NULL, 0}}, true, "the algorithm is chosen without the batch"},
-    {open_image, {{"h", 60}, {"w", 60}, {NULL, 0}}, false, "the algorithm is chosen by sizes"},
-    {direct, {{"h", 60}, {"w", 60}, {NULL, 0}}, false, "the default algorithm is chosen by sizes"},
+    {open_image, {{"h", 60}, {"w", 60}, {NULL, 0}}, true, "the algorithm is chosen by sizes"},
+    {direct, {{"h", 60}, {"w", 60}, {NULL, 0}}, true, "the default algorithm is chosen by sizes"},
     {first_20, {{"rows", 60}, {NULL, 0}}, false, "a limit below both witnesses"},
     {first_300, {{"rows", 600}, {NULL, 0}}, true, "a limit between the witnesses"},
     {branch, {{"rows", 200}, {NULL, 0}}, true, "a comparison, the same for both witnesses"},
@@ -395,6 +395,122 @@ TEST(a_product_of_two_sizes_is_a_number_of_a_template)
     ln_arch_cleanup();
 }
 
+// ---- Algorithms ----
+
+static bool has_winograd(const char *text, const ln_optimize_options *options, int size)
+{
+    ln_context *ctx = open_bound(text, (symbol_size[]){{"h", 8}, {"w", 8}, {NULL, 0}});
+    ln_context *like = open_bound(text, (symbol_size[]){{"h", size}, {"w", size}, {NULL, 0}});
+    char *il;
+    size_t len;
+    CHECK_OK(ln_context_compile_with(ctx, "cpu", options));
+    reshape_like(ctx, like);
+    CHECK_OK(ln_context_write(ctx, "il", &il, &len));
+    bool has = strstr(il, "winograd") != NULL;
+    ln_free(il);
+    close_context(ctx);
+    close_context(like);
+    return has;
+}
+
+TEST(algorithms_that_are_avoided_are_for_new_shapes_too)
+{
+    CHECK_OK(ln_arch_init());
+    ln_optimize_options options = ln_optimize_options_default();
+    CHECK(has_winograd(open_image, &options, 60));
+    options.avoids_winograd = 1;
+    CHECK(!has_winograd(open_image, &options, 60));
+    const symbol_size first[] = {{"h", 8}, {"w", 8}, {NULL, 0}};
+    const symbol_size next[] = {{"h", 60}, {"w", 50}, {NULL, 0}};
+    requests count = count_requests(open_image, &options, first, NULL, next);
+    CHECK(count.reshaping < count.rewriting);
+    ln_arch_cleanup();
+}
+
+// A half and a quarter meet again, as in a network that finds things: the sizes of the usual
+// witnesses are refused.
+TEST(images_that_meet_again_have_a_template_for_multiples)
+{
+    static const char text[] =
+        "input(| dst=x | dtype=TL_FLOAT, dims=[1, 8, -1, -1], names=[\"\", \"\", \"h\", \"w\"]);\n" //
+        CONSTANT("k", "[8, 8, 3, 3]") //
+        "create(| dst=scales | dtype=TL_FLOAT, dims=[4], ran=[0, 0], data=[1, 1, 2, 2], "
+        "from_file=false);\n"
+        "Conv(X=x, W=k | Y=b | pads=[1, 1, 1, 1], strides=[2, 2]);\n"
+        "Conv(X=b, W=k | Y=c | pads=[1, 1, 1, 1], strides=[2, 2]);\n"
+        "Resize(X=c, scales=scales | Y=d | mode=\"nearest\");\n"
+        "Add(A=b, B=d | C=e |);\n"
+        "Conv(X=e, W=k | Y=y | pads=[1, 1, 1, 1]);\n"
+        "output(src=y | |);\n";
+    static const struct {
+        int h, w;
+        bool has_template;
+    } cases[] = {{64, 96, true}, {96, 32, true}, {64, 36, false}, {40, 32, false}};
+    CHECK_OK(ln_arch_init());
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        const symbol_size first[] = {{"h", 32}, {"w", 64}, {NULL, 0}};
+        const symbol_size next[] = {{"h", cases[i].h}, {"w", cases[i].w}, {NULL, 0}};
+        requests count = count_requests(text, NULL, first, NULL, next);
+        CHECK_EQ(count.reshaping < count.rewriting, cases[i].has_template);
+        ln_context *ctx = open_bound(text, first);
+        CHECK_OK(ln_context_compile(ctx, "cpu"));
+        CHECK_OK(ln_context_load(ctx, NULL));
+        check_like_fresh(ctx, text, next);
+        close_context(ctx);
+    }
+    ln_arch_cleanup();
+}
+
+// As some exporters write it: each unknown dimension has the same name.
+TEST(sizes_of_one_name_that_differ_have_a_template)
+{
+    static const char text[] = CONVOLUTIONS("[1, 8, -1, -1]", "[\"\", \"\", \"?\", \"?\"]");
+    CHECK_OK(ln_arch_init());
+    ln_context *ctx = open_text(text), *like = open_text(text), *fresh = open_text(text);
+    const int first[] = {1, 8, 16, 16}, other[] = {1, 8, 24, 16}, next[] = {1, 8, 9, 40};
+    CHECK_OK(ln_context_set_shape(ctx, "x", 4, first));
+    CHECK_OK(ln_context_compile(ctx, "cpu"));
+    CHECK_OK(ln_context_reshape(ctx, 1, &(ln_input_shape){.tname = "x", .ndim = 4, .dims = other}));
+    size_t reshaping = 0, rewriting = 0;
+    ln_allocator_set(&(ln_allocator){count_resize, count_release, &reshaping});
+    CHECK_OK(ln_context_reshape(ctx, 1, &(ln_input_shape){.tname = "x", .ndim = 4, .dims = next}));
+    ln_allocator_set(NULL);
+    CHECK_OK(ln_context_set_shape(like, "x", 4, next));
+    ln_allocator_set(&(ln_allocator){count_resize, count_release, &rewriting});
+    CHECK_OK(ln_context_optimize_with(like, "cpu", NULL));
+    ln_allocator_set(NULL);
+    CHECK(reshaping < rewriting);
+    CHECK_OK(ln_context_set_shape(fresh, "x", 4, next));
+    CHECK_OK(ln_context_compile(fresh, "cpu"));
+    check_same_text(ctx, fresh);
+    close_context(fresh);
+    close_context(like);
+    close_context(ctx);
+    ln_arch_cleanup();
+}
+
+// Of the witnesses one is larger than the cache, the other one not.
+TEST(images_about_as_large_as_the_cache_have_a_template)
+{
+    static const char text[] =
+        "input(| dst=x | dtype=TL_FLOAT, dims=[1, 8, -1, -1], names=[\"\", \"\", \"h\", \"w\"]);\n" //
+        CONSTANT("k", "[8, 8, 2, 2]")  //
+        CONSTANT("e", "[48, 8, 1, 1]") //
+        CONSTANT("d", "[48, 1, 3, 3]") //
+        CONSTANT("p", "[8, 48, 1, 1]") //
+        "Conv(X=x, W=k | Y=s | strides=[4, 4]);\n"
+        "Conv(X=s, W=e | Y=a |);\n"
+        "Conv(X=a, W=d | Y=b | pads=[1, 1, 1, 1], group=48);\n"
+        "Conv(X=b, W=p | Y=y |);\n"
+        "output(src=y | |);\n";
+    CHECK_OK(ln_arch_init());
+    const symbol_size first[] = {{"h", 32}, {"w", 64}, {NULL, 0}};
+    const symbol_size next[] = {{"h", 400}, {"w", 300}, {NULL, 0}};
+    requests count = count_requests(text, NULL, first, NULL, next);
+    CHECK(count.reshaping < count.rewriting);
+    ln_arch_cleanup();
+}
+
 // ---- What a template must not decide ----
 
 // Row i is i.
@@ -539,6 +655,10 @@ TEST(running_out_of_memory_leaves_a_context_that_can_be_freed)
 TEST_LIST(any_row_of_shapes_gives_what_fresh_contexts_give,
           a_new_shape_of_a_template_is_not_compiled, a_size_of_one_has_a_template_of_its_own,
           a_product_of_two_sizes_is_a_number_of_a_template,
+          algorithms_that_are_avoided_are_for_new_shapes_too,
+          images_that_meet_again_have_a_template_for_multiples,
+          sizes_of_one_name_that_differ_have_a_template,
+          images_about_as_large_as_the_cache_have_a_template,
           a_limit_that_some_shapes_reach_holds_for_them,
           a_comparison_of_sizes_is_made_for_each_shape,
           limits_are_those_of_the_shapes_that_are_asked_for,

@@ -111,6 +111,11 @@ ln_conv_algorithm ln_cpu_choose_conv(const int weight_dims[4], int group, const 
     return best;
 }
 
+ln_conv_algorithm ln_cpu_permit_conv(ln_conv_algorithm algorithm, bool avoids_winograd)
+{
+    return avoids_winograd && ln_conv_winograd_tile(algorithm) != 0 ? LN_CONV_DIRECT : algorithm;
+}
+
 // ---- By measuring ----
 
 static const char *const algorithms[] = {
@@ -134,7 +139,34 @@ static bool fits(const ln_op *op, const tl_tensor *weight, int algorithm)
                                   ints_param(op, "dilation", ones));
 }
 
+// ---- Once more, for another size ----
+
+// Of an image or volume, channels last: height and width of what the window makes of it.
+static int choose(const ln_op *op, const tl_tensor *weight, const int *src_dims,
+                  bool avoids_winograd)
+{
+    static const int ones[3] = {1, 1, 1}, zeros[6] = {0};
+    const int axis_count = weight->ndim - 2, *w = weight->dims + axis_count;
+    const int *size = ints_param(op, "size", ones), *stride = ints_param(op, "stride", ones);
+    const int *padding = ints_param(op, "padding", zeros);
+    const int *dilation = ints_param(op, "dilation", ones);
+    const int plane[4] = {weight->dims[0], weight->dims[1], w[0], w[1]};
+    int size_out[2];
+    for (int i = 0; i < 2; i++) {
+        int axis = axis_count - 2 + i;
+        int64_t room = (int64_t)src_dims[1 + axis] + padding[axis] + padding[axis_count + axis] -
+                       (int64_t)dilation[axis] * (size[axis] - 1) - 1;
+        size_out[i] = room < 0 ? 0 : (int)(room / stride[axis] + 1);
+    }
+    return (int)ln_cpu_permit_conv(ln_cpu_choose_conv(plane, ln_op_int_param(op, "group", 1),
+                                                      size_out, stride + axis_count - 2,
+                                                      dilation + axis_count - 2),
+                                   avoids_winograd);
+}
+
 const ln_choice ln_cpu_choices[] = {
-    {"conv2d_nhwc_cpu", "conv2d_pack_cpu", algorithms, fits},
-    {NULL, NULL, NULL, NULL},
+    {"conv2d_nhwc_cpu", "conv2d_pack_cpu", algorithms, fits, choose},
+    {"conv2d_maxpool_nhwc_cpu", "conv2d_pack_cpu", algorithms, NULL, choose},
+    {"conv3d_ndhwc_cpu", "conv3d_pack_cpu", algorithms, NULL, choose},
+    {NULL, NULL, NULL, NULL, NULL},
 };

@@ -14,7 +14,10 @@ LN_CPPSTART
 ln_conv_algorithm ln_cpu_choose_conv(const int weight_dims[4], int group, const int size_out[2],
                                      const int stride[2], const int dilation[2]);
 
-// What the pass `tune` measures.
+// That one, or the one instead of it where Winograd's are to be avoided.
+ln_conv_algorithm ln_cpu_permit_conv(ln_conv_algorithm algorithm, bool avoids_winograd);
+
+// What the pass `tune` measures, and templates choose anew for each shape.
 extern const ln_choice ln_cpu_choices[];
 
 LN_CPPEND

@@ -61,8 +61,7 @@ bool ln_layout_read_conv(const ln_layout_build *build, int axis_count, ln_layout
 
 const char *ln_layout_algorithm_name(const ln_layout_build *build, ln_conv_algorithm algorithm)
 {
-    bool is_avoided = build->avoids_winograd && ln_conv_winograd_tile(algorithm) != 0;
-    return ln_conv_algorithm_name(is_avoided ? LN_CONV_DIRECT : algorithm);
+    return ln_conv_algorithm_name(ln_cpu_permit_conv(algorithm, build->avoids_winograd));
 }
 
 ln_layout_params ln_layout_conv_pack_params(const ln_layout_conv *conv, const char *algorithm)
