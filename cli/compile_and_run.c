@@ -73,10 +73,11 @@ static const verb_option takes[] = {
 const verb_usage compile_and_run_usage = {
     .synopsis = "COMMAND [OPTION...] ...\n"
                 "[OPTION...] SOURCE",
-    .about = "Without a command: compiles the model SOURCE (ONNX, JSON IR, compiled IR or IL, told "
-             "apart by content; \"-\" reads standard input), runs it, and shows its results as "
-             "`lightnet run` does. Files are only written where -o or -c says so. Long options may "
-             "also have one dash.",
+    .about =
+        "Without a command: compiles the model SOURCE (ONNX, TensorFlow Lite, JSON IR, compiled IR or IL, told "
+        "apart by content; \"-\" reads standard input), runs it, and shows its results as "
+        "`lightnet run` does. Files are only written where -o or -c says so. Long options may "
+        "also have one dash.",
     .options = takes,
     .has_long_only = 1,
 };

@@ -232,8 +232,8 @@ LN_API void ln_context_set_strict(ln_context *ctx, int is_strict);
  * file is created. Not while the model is loaded (LN_STATE). */
 LN_API ln_status ln_context_allow_write(ln_context *ctx, const char *folder);
 
-/* Reads a model: ONNX, JSON IR, compiled IR or IL, told apart by content; "-" reads standard input.
- * Creates operators and tensors, checks them, and builds the data flow graph.
+/* Reads a model: ONNX, TensorFlow Lite, JSON IR, compiled IR or IL, told apart by content; "-"
+ * reads standard input. Creates operators and tensors, checks them, and builds the data flow graph.
  * The context must be empty (LN_STATE otherwise). On failure it is empty again. */
 LN_API ln_status ln_context_init(ln_context *ctx, const char *source);
 

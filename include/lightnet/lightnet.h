@@ -8,7 +8,7 @@
  *
  *     ln_arch_init();                                    // archs, operators, formats
  *     ln_context *ctx = ln_context_create();
- *     ln_context_init(ctx, "model.net");                 // read: ONNX, JSON IR or IL
+ *     ln_context_init(ctx, "model.net");                 // read: ONNX, TFLite, JSON IR or IL
  *     ln_context_compile(ctx, "cpu");                    // lower, fuse, plan memory
  *     printf("%zu bytes\n", ln_context_peak_bytes(ctx, LN_MEM_CPU)); // known before running
  *     ln_context_load(ctx, "model.safetensors");         // allocate, load weights, static part
