@@ -26,6 +26,9 @@ VF_VERB vf vf_swish(vf x, vf alpha)
     return vf_mul(x, vf_fma(vf_mul(s, vf_sub(one, s)), lost, s));
 }
 
+// A row of the list without a case does not compile.
+#pragma GCC diagnostic push
+#pragma GCC diagnostic error "-Wswitch"
 // `act` is a constant where this is inlined.
 VF_VERB vf vf_act(const ln_act act, vf alpha, vf beta, vf x)
 {
@@ -63,6 +66,7 @@ VF_VERB vf vf_act(const ln_act act, vf alpha, vf beta, vf x)
     }
     return x;
 }
+#pragma GCC diagnostic pop
 
 // How many vectors vf_act_each takes side by side: 1 where it would gain nothing.
 VF_VERB int vf_act_abreast(const ln_act act)
