@@ -84,13 +84,19 @@ static ln_status find_kind(ln_call *call, ln_quant_product *p)
         return fail_alone(call, "dst_scale", "src_scale");
     if (p->dst_zero && !p->dst_scale)
         return fail_alone(call, "dst_zero", "dst_scale");
-    if (!p->src_scale && p->bias && p->bias->dtype != TL_INT32)
-        return ln_call_fail(call, LN_INVALID, "a bias without scales should be TL_INT32, not %s",
-                            tl_dtype_title(p->bias->dtype));
+    const tl_dtype sums = ln_call_in(call, 0)->dtype == TL_INT16 ? TL_INT64 : TL_INT32;
+    if (p->src_scale && sums == TL_INT64)
+        return ln_call_fail(call, LN_INVALID, "src of INT16 takes no scales");
+    if (!p->src_scale && p->bias && p->bias->dtype != sums)
+        return ln_call_fail(call, LN_INVALID, "a bias without scales should be %s, not %s",
+                            tl_dtype_title(sums), tl_dtype_title(p->bias->dtype));
+    if (p->src_scale && p->bias && p->bias->dtype == TL_INT64)
+        return ln_call_fail(call, LN_INVALID,
+                            "a bias of bytes should be INT32 or FLOAT, not INT64");
     p->kind = !p->src_scale   ? LN_QUANT_TO_SUM
               : !p->dst_scale ? LN_QUANT_TO_FLOAT
                               : LN_QUANT_TO_BYTE;
-    p->dtype = p->kind == LN_QUANT_TO_SUM     ? TL_INT32
+    p->dtype = p->kind == LN_QUANT_TO_SUM     ? sums
                : p->kind == LN_QUANT_TO_FLOAT ? TL_FLOAT
                : p->dst_zero                  ? p->dst_zero->dtype
                                               : TL_UINT8;
@@ -162,7 +168,8 @@ ln_status ln_infer_quant_matmul(ln_call *call)
     ln_quant_product product;
     LN_TRY(ln_matmul_call_read(call, &matmul));
     LN_TRY(ln_quant_product_read(call, matmul.b.columns, &product));
-    if (ln_call_int(call, "exact") && (double)matmul.b.rows * MAX_PRODUCT > (double)INT32_MAX)
+    if (ln_call_int(call, "exact") && product.dtype != TL_INT64 &&
+        (double)matmul.b.rows * MAX_PRODUCT > (double)INT32_MAX)
         return ln_call_fail(call, LN_UNSUPPORTED, "a sum of %lld products may leave 32 bits",
                             (long long)matmul.b.rows);
     return ln_call_out64(call, 0, product.dtype, matmul.ndim, matmul.dims);

@@ -17,7 +17,7 @@ LN_CPPSTART
 
 // What becomes of an exact sum.
 typedef enum ln_quant_kind {
-    LN_QUANT_TO_SUM,   // it stays as it is, TL_INT32
+    LN_QUANT_TO_SUM,   // it stays as it is: TL_INT32, or TL_INT64 where src is TL_INT16
     LN_QUANT_TO_FLOAT, // scaled: TL_FLOAT
     LN_QUANT_TO_BYTE,  // scaled and quantized
 } ln_quant_kind;
@@ -44,9 +44,9 @@ typedef struct ln_quant_columns {
     int32_t *bias;
 } ln_quant_columns;
 
-// In a run: finds so many of each, for sums of so many terms. A bias in floats is one of floats,
-// but where bytes are made and it is a whole number of units of the sum. Whether there is one in
-// floats.
+// In a run: finds so many of each, for sums of TL_INT32 of so many terms. A bias in floats is one
+// of floats, but where bytes are made and it is a whole number of units of the sum. Whether there
+// is one in floats.
 bool ln_quant_columns_find(const ln_quant_product *product, int64_t columns, int64_t terms,
                            ln_quant_columns out);
 

@@ -319,7 +319,8 @@ static bool operand_shape(model *m, test_random *random, const sizes *s, model_o
             *out = shape_of(m, op->ins[1].tensor);
         else
             *out = is_row ? SHAPE(first.dims[axis]) : (shape){.ndim = 0};
-    } else if (strncmp(type, "quant_", 6) == 0 && strcmp(arg, "src2") != 0)
+    } else if ((strncmp(type, "quant_", 6) == 0 && strcmp(arg, "src2") != 0) ||
+               strcmp(type, "rescale") == 0)
         *out = chance(random, 50) ? SHAPE(1) : (shape){.ndim = 0};
     else if (is_type(type, "concat Concat")) {
         *out = first;
@@ -791,6 +792,20 @@ static model_op *top(model *m)
     return &m->ops[m->op_count - 1];
 }
 
+// Whether an optional operand is there. A rounding that is asked for says which rescale has.
+static bool is_drawn(test_random *random, const preset *p, const char *arg)
+{
+    const char *rounding = NULL;
+    for (int i = 0; i < p->param_count && strcmp(p->optype, "rescale") == 0; i++)
+        if (strcmp(p->params[i].arg_name, "rounding") == 0 && p->params[i].value[0])
+            rounding = p->params[i].value;
+    if (rounding && strcmp(arg, "multiplier") == 0)
+        return strcmp(rounding, "shift") != 0;
+    if (rounding && strcmp(arg, "shift") == 0)
+        return !is_type(rounding, "float away");
+    return chance(random, 35);
+}
+
 static void add_operands(model *m, test_random *random, const sizes *s, const ln_op_info *info,
                          const preset *p)
 {
@@ -807,7 +822,7 @@ static void add_operands(model *m, test_random *random, const sizes *s, const ln
             if (tensor == ABSENT || (is_variadic && tensor == UNLISTED && i > at_least))
                 break;
             bool is_optional = arg->flags & LN_ARG_OPTIONAL;
-            if (tensor == UNLISTED && is_optional && !chance(random, 35))
+            if (tensor == UNLISTED && is_optional && !is_drawn(random, p, arg_name))
                 break;
             if (tensor < 0)
                 tensor = draw_operand(m, random, s, top(m), arg, arg_name, p);

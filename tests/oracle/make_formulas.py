@@ -1443,6 +1443,8 @@ def quantize_cases():
 
 
 def quant_result(total, factor, dtype, zero=0, low=None, high=None):
+    if dtype == 'TL_INT64':
+        return total
     if dtype == 'TL_INT32':
         return (total + 2**31) % 2**32 - 2**31
     number = single(single((total + 2**31) % 2**32 - 2**31) * factor)
@@ -1453,19 +1455,20 @@ def quant_product_cases():
     # name, types of both sides, of the result, zero points, act
     kinds = (('sums', 'TL_UINT8', 'TL_INT8', 'TL_INT32', 7, 0, 'none'), ('floats', 'TL_INT8', 'TL_INT8', 'TL_FLOAT', -128, 0, 'none'),
              ('bytes', 'TL_UINT8', 'TL_INT8', 'TL_UINT8', 255, 0, 'none'), ('relu', 'TL_INT8', 'TL_UINT8', 'TL_INT8', 5, 128, 'relu'),
-             ('zeros', 'TL_UINT8', 'TL_UINT8', 'TL_UINT8', 3, 255, 'none'))
+             ('zeros', 'TL_UINT8', 'TL_UINT8', 'TL_UINT8', 3, 255, 'none'), ('wide', 'TL_INT16', 'TL_INT8', 'TL_INT64', -32768, -128, 'none'))
     for name, a_type, b_type, dtype, a_zero, b_zero, act in kinds:
         for product in ('matmul', 'conv'):
             case = Case(f'quant_{product}_{name}')
             a_dims, b_dims = ([5, 37], [37, 19]) if product == 'matmul' else ([1, 6, 5, 7], [19, 6, 3, 3])
             _, _, a = case.some('a', a_dims, a_type, *DTYPES[a_type][2:])
             _, _, b = case.some('b', b_dims, b_type, *DTYPES[b_type][2:], is_static=True)
-            _, _, bias = case.some('bias', [19], 'TL_INT32', -5000, 5000, is_static=True)
+            bias_type, most = ('TL_INT64', 2**61) if dtype == 'TL_INT64' else ('TL_INT32', 5000)
+            _, _, bias = case.some('bias', [19], bias_type, -most, most, is_static=True)
             case.give('az', tensor(a_type, [], [a_zero]), True)
             case.give('bz', tensor(b_type, [], [b_zero]), True)
             ins = {'src': 'a', 'weight': 'b', 'src_zero': 'az', 'weight_zero': 'bz', 'bias': 'bias'}
             factors, zero = [1] * 19, 10
-            if dtype != 'TL_INT32':
+            if dtype not in ('TL_INT32', 'TL_INT64'):
                 a_scale, b_scales = single(0.02), [single(0.001 * (i + 1)) for i in range(19)]
                 case.give('as', tensor('TL_FLOAT', [], [a_scale]), True)
                 case.give('bs', tensor('TL_FLOAT', [19], b_scales), True)
@@ -1548,6 +1551,7 @@ def safetensors_bytes(tensors):
 
 def main():
     import fast_formulas  # which imports this file
+    import rescale_formulas
     import stack_formulas
     folder = sys.argv[1] if len(sys.argv) > 1 else os.path.join(os.path.dirname(__file__),
                                                                 'formulas')
@@ -1555,7 +1559,7 @@ def main():
                 line_cases, recurrent_cases, function_cases, compare_cases, expand_take_and_cast_cases, elew_of_any_cases, elew_cases, broadcast_cases, reduce_cases, dot_cases, matmul_cases, softmax_cases, moving_cases, sort_cases,
                 resize_cases, filter_cases, submean_cases, constant_cases, box_cases, yolo_cases,
                 fast_formulas.add_all, stack_formulas.add_all, attention_mask_cases, plain_take_cases,
-                quantize_cases, quant_product_cases, quant_elew_cases, quant_act_cases):
+                quantize_cases, quant_product_cases, quant_elew_cases, quant_act_cases, rescale_formulas.add_all):
         add()
     os.makedirs(folder, exist_ok=True)
     for name in os.listdir(folder):  # of cases that are no more

@@ -286,6 +286,8 @@ ln_status ln_cpu_quant_matmul_packed(ln_call *call)
 
 ln_status ln_cpu_accepts_quant_matmul(ln_call *call)
 {
+    if (ln_call_in(call, 0)->dtype == TL_INT16)
+        return ln_call_fail(call, LN_UNSUPPORTED, "leaves INT16 to arch ref");
     if (ln_call_in(call, 0)->ndim >= 2 && ln_call_in(call, 1)->ndim >= 2)
         return LN_OK;
     return ln_call_fail(call, LN_UNSUPPORTED, "leaves vectors to arch ref");

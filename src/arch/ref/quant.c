@@ -27,6 +27,8 @@ ln_status ln_ref_quant_sums_start(ln_call *call, int64_t columns, int64_t terms,
     if (ln_call_is_counting(call))
         return LN_OK;
     const ln_quant_product *p = &out_sums->product;
+    if (p->dtype == TL_INT64)
+        return LN_OK; // of a bias the elements are all that is taken
     out_sums->has_float_bias = ln_quant_columns_find(p, columns, terms, *of);
     out_sums->zero = ln_quant_zero(p->dst_zero);
     if (p->kind == LN_QUANT_TO_BYTE)
@@ -47,6 +49,11 @@ void ln_ref_quant_put(const void *sums, int64_t i, double exact)
     const ln_ref_quant_sums *s = sums;
     const ln_quant_product *p = &s->product;
     const int64_t column = i / s->inner % s->columns;
+    if (p->dtype == TL_INT64) {
+        const int64_t bias = p->bias ? ((const int64_t *)p->bias->data)[column] : 0;
+        ((int64_t *)s->dst->data)[i] = (int64_t)((uint64_t)(int64_t)exact + (uint64_t)bias);
+        return;
+    }
     int32_t sum = (int32_t)((uint32_t)(int64_t)exact + (uint32_t)s->of.bias[column]);
     if (p->kind == LN_QUANT_TO_SUM) {
         ((int32_t *)s->dst->data)[i] = sum;
