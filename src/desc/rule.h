@@ -21,7 +21,7 @@ LN_CPPSTART
 
 #define LN_RULE_MAX_BYTES      (1 << 20) // of one file
 #define LN_RULE_MAX_RULES      1024      // in one file, lower statements counted apart
-#define LN_RULE_MAX_STATEMENTS 32        // in a pattern, and in a result
+#define LN_RULE_MAX_STATEMENTS 48        // in a pattern, and in a result
 #define LN_RULE_MAX_NAMES      64        // in one rule
 #define LN_RULE_MAX_ARGS       32        // inputs, outputs or parameters of one statement
 #define LN_RULE_MAX_CONDITIONS 32        // of one rule

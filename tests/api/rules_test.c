@@ -17,11 +17,11 @@ static const struct {
     const char *name;
     size_t waiver_count; // a rule with rows counts once for each
 } sets[] = {
-    {&ln_rules_general, "general", 144},
+    {&ln_rules_general, "general", 147},
     {&ln_rules_core, "core", 78},
     {&ln_rules_cpu, "cpu", 8},
     {&ln_rules_ref, "ref", 0},
-    {&ln_rules_onnx, "onnx", 50},
+    {&ln_rules_onnx, "onnx", 86},
 };
 // clang-format on
 
