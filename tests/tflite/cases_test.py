@@ -16,6 +16,7 @@ import tempfile
 import numpy as np
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
+import fixed_point as fixed
 import tflite_file as tf
 from formulas import FORMULAS, dynamic
 
@@ -120,12 +121,12 @@ def case(why, op, ins, options=None, out=None, rtol=1e-5, atol=1e-5, signature=N
         if isinstance(value, Nibbles):
             dtype, data = "int4", value.bytes()
         tensors.append(tf.tensor(f"in{i}", dtype, array.shape, data, signature=sign, **quant))
-    results = FORMULAS[op](real, options) if want is None else want
+    results = FORMULAS[op](real, options) if want is None and not isinstance(out, Given) else want
     results = results if isinstance(results, list) else [results]
     outputs = []
     for i, y in enumerate(results):
         quant = {}
-        if isinstance(out, Grid):
+        if isinstance(out, (Grid, Given)):
             y, quant = out.quantize(y), {"scale": out.scale, "zero": out.zero}
         elif out is not None:
             y = np.asarray(y).astype(out)
@@ -536,8 +537,62 @@ def add_quantized():
         case(why, "CONV_2D", [image, nibbles(5, 3, 3, 3), None], o, Grid("int8", 2.0, -4))
         case(why, "FULLY_CONNECTED", [Quant(integers("int8", 3, 7), 0.25, 3), nibbles(5, 7), None], {"act": 0}, Grid("int8", 1.0, 2))
         case(why, "DEQUANTIZE", [nibbles(5, 3)], out="f4")
-    case("int16", "ADD", [Quant(integers("int16", 2, 30), 0.25), Quant(integers("int16", 2, 30), 0.5)], {"act": 0},
-         Grid("int16", 0.5))
+
+
+class Given:
+    """What an output is, integer by integer, and its scale."""
+
+    def __init__(self, values, scale, zero=0):
+        self.values, self.scale, self.zero = values, scale, zero
+
+    def quantize(self, _):
+        return self.values
+
+
+def add_int16():
+    """Scales that are no powers of two: rounding in fixed point decides many elements."""
+    s, t, u = 0.0123, 0.0071, 0.0149
+    x, y = integers("int16", 3, 200), integers("int16", 3, 200)
+    x[0, :8] = [-32768, 32767, 1, -1, 0, 2, -2, 3]
+    for act in (0, 1, 2, 3):
+        case(f"fixed point act {act}", "ADD", [Quant(x, s), Quant(y, t)], {"act": act}, Given(fixed.add(x, y, (s, t, u), act), u))
+    case("fixed point", "SUB", [Quant(x, s), Quant(y, t)], {"act": 0}, Given(fixed.add(x, y, (s, t, u), 0, -1), u))
+    case("fixed point of one row", "ADD", [Quant(x, s), Quant(y[:1], t, run=False)], {"act": 0}, Given(fixed.add(x, y[:1] + 0 * x, (s, t, u)), u))
+    for act in (0, 3):
+        case(f"fixed point act {act}", "MUL", [Quant(x, s), Quant(y, t)], {"act": act}, Given(fixed.mul(x, y, (s, t, 9.7), act), 9.7))
+    for out in (u, 0.0061):
+        case(f"fixed point {out}", "LEAKY_RELU", [Quant(x, s)], {"alpha": 0.3}, Given(fixed.leaky_relu(x, 0.3, s, out), out))
+    case("fixed point", "QUANTIZE", [Quant(x, s)], None, Given(fixed.requantize(x, s, 0.005), 0.005))
+    case("fixed point to int32", "QUANTIZE", [Quant(x, s)], None, Given(fixed.requantize(x, s, 1e-6, dtype="int32"), 1e-6))
+    case("fixed point to int8", "QUANTIZE", [Quant(x, s)], None, Given(fixed.requantize(x, s, 2.1, 0, 17, "int8"), 2.1, 17))
+    z = integers("int8", 3, 90)
+    case("fixed point from int8", "QUANTIZE", [Quant(z, s, -9)], None, Given(fixed.requantize(z, s, 0.0003, -9), 0.0003))
+    for bias, act in ((None, 0), ("i8", 0), ("i4", 3)):
+        numbers = None if bias is None else RNG.integers(-2**20, 2**20, 6).astype(bias)
+        image, w = integers("int16", 2, 7, 6, 4), integers("int8", 6, 3, 2, 4, low=-127)
+        scales = np.float32(RNG.uniform(0.001, 0.003, 6))
+        options = {**SAME, "stride_h": 2, "stride_w": 1, "act": act, "dilation_h": 1, "dilation_w": 2}
+        sums = None if bias is None else Quant(numbers, s * scales, run=False)
+        case(f"fixed point bias {bias}", "CONV_2D", [Quant(image, s), Quant(w, scales, run=False), sums], options,
+             Given(fixed.product("CONV_2D", [image, w, numbers], options, s, scales, 0.05), 0.05))
+        w = integers("int8", 1, 3, 3, 8, low=-127)
+        scales = np.float32(RNG.uniform(0.001, 0.003, 8))
+        numbers = None if bias is None else RNG.integers(-2**20, 2**20, 8).astype(bias)
+        sums = None if bias is None else Quant(numbers, s * scales, run=False)
+        options = {**VALID, **STRIDE, "multiplier": 2, "act": act}
+        case(f"fixed point bias {bias}", "DEPTHWISE_CONV_2D", [Quant(image, s), Quant(w, scales, axis=3, run=False), sums], options,
+             Given(fixed.product("DEPTHWISE_CONV_2D", [image, w, numbers], options, s, scales, 0.05), 0.05))
+        for scale in (0.0017, np.float32(RNG.uniform(0.001, 0.003, 5))):
+            rows, w = integers("int16", 2, 3, 40), integers("int8", 5, 40, low=-127)
+            numbers = None if bias is None else RNG.integers(-2**20, 2**20, 5).astype(bias)
+            sums = None if bias is None else Quant(numbers, s * scale, run=False)
+            options = {"act": act, "keep_num_dims": int(act > 0)}
+            case(f"fixed point bias {bias} of {np.size(scale)}", "FULLY_CONNECTED", [Quant(rows, s), Quant(w, scale, run=False), sums], options,
+                 Given(fixed.product("FULLY_CONNECTED", [rows, w, numbers], options, s, scale, 0.05, np.ndim(scale) == 0), 0.05))
+    image, w, numbers = integers("int16", 1, 4, 3, 5), integers("int8", 2, 3, 2, 5, low=-127), RNG.integers(-2**33, 2**33, 2)
+    scales, options = np.float32([0.002, 0.0013]), {**SAME, "stride_h": 2, "stride_w": 2, "act": 0}
+    case("fixed point", "TRANSPOSE_CONV", [i32(1, 8, 6, 2), Quant(w, scales, run=False), Quant(image, s), Quant(numbers, s * scales, run=False)],
+         options, Given(fixed.product("TRANSPOSE_CONV", [i32(1, 8, 6, 2), w, image, numbers], options, s, scales, 0.05), 0.05))
 
 
 def add_dynamic_range():
@@ -565,7 +620,7 @@ def add_dynamic_range():
 
 def main():
     for add in (add_elementwise, add_products, add_sums, add_moves, add_places, add_made, add_boxes, add_recurrent, add_types, add_quantized,
-                add_dynamic_range):
+                add_int16, add_dynamic_range):
         add()
     folder = pathlib.Path(sys.argv[1]).resolve()
     word = sys.argv[3] if sys.argv[2:3] == ["-k"] else ""

@@ -211,6 +211,9 @@ def test_faults_are_named_with_place_and_value():
              "'x' is an input twice"),
             ("a dimension", tf.model([tf.tensor("x", f, (-5,)), y], [("RELU", ["x"], ["y"], None)], ["x"], ["y"]),
              "dimension 0 of tensor 'x' is -5"),
+            ("a factor", tf.model(
+                [tf.tensor("x", "int16", (2,), scale=[1e30], zero=[0]), tf.tensor("y", "int16", (2,), scale=[1e-30], zero=[0])],
+                [("LEAKY_RELU", ["x"], ["y"], {"alpha": 0.5})], ["x"], ["y"]), "its scales make a factor of"),
             ("an axis", tf.model([x, tf.constant("a", np.int32(3)), y], [("ARG_MAX", ["x", "a"], ["y"], None)], ["x"],
                                  ["y"]), "axis 3 is outside of rank 1"),
             ("a rank", tf.model([x, y], [("MAX_POOL_2D", ["x"], ["y"], {"stride_h": 1, "stride_w": 1})], ["x"], ["y"]),

@@ -4,6 +4,7 @@
 //     build.c       subgraphs, tensors, operators, in the order of the file
 //     emit.c        operators of ONNX as they are appended, names, constants
 //     value.c       tensors: as they are stored, as real numbers, as images with channels first
+//     integer.c     operators on int16, in the fixed point of TensorFlow Lite
 //     dynamic.c     inputs that are quantized when the model runs
 //     op_*.c        what each operator becomes: a row of builtins.inc names the function
 //     state.c       variables
@@ -169,6 +170,37 @@ void ln_tflite_set_state(ln_tflite_state *state, const char *x);
 // Outputs with the values after the run.
 void ln_tflite_add_states(ln_tflite_builder *b);
 
+// ---- integer.c: operators on int16 ----
+
+// Whether the output and the first `count` inputs are int16 with one scale and no zero point, and
+// the activation is a bound.
+bool ln_tflite_is_int16(ln_tflite_op *op, size_t count, int64_t activation);
+
+// Whether input `x` and the output are so, with weights of int8 at input `w` and no bias at input
+// `bias` but of integers.
+bool ln_tflite_is_int16_product(ln_tflite_op *op, size_t x, size_t w, size_t bias,
+                                int64_t activation);
+
+// An operator quant_conv or quant_matmul with sums as its result; `bias` may be NULL.
+const char *ln_tflite_sums(ln_tflite_builder *b, const char *optype, const char *x, const char *w,
+                           const char *bias);
+
+// The bias as int64; NULL: there is none.
+const char *ln_tflite_wide_bias(ln_tflite_op *op, size_t i);
+
+// Sums of products as the output has them: scales of the weights are for `axis` of `sums`.
+const char *ln_tflite_rescaled_sums(ln_tflite_op *op, const char *sums, size_t x, size_t w,
+                                    size_t bias, int axis, int64_t activation);
+
+// ADD and SUB, MUL, LEAKY_RELU of int16.
+void ln_tflite_read_int16_sum(ln_tflite_op *op, int64_t activation);
+void ln_tflite_read_int16_product(ln_tflite_op *op, int64_t activation);
+void ln_tflite_read_int16_leaky_relu(ln_tflite_op *op, float alpha);
+
+// QUANTIZE from int16 to another scale of int16, int8 or int32, or from int8 to int16.
+bool ln_tflite_is_int16_quantize(ln_tflite_op *op);
+void ln_tflite_read_int16_quantize(ln_tflite_op *op);
+
 // ---- emit.c: operators ----
 
 // Whether operators are still made.
@@ -244,7 +276,8 @@ const char *ln_tflite_real_image(ln_tflite_op *op, size_t i);
 // `axis`.
 const char *ln_tflite_dequantize(ln_tflite_op *op, const char *x, ln_tflite_tensor *t, int axis);
 
-// Real weights: of input i, transposed, whose axis of outputs is then `axis`.
+// The weights at input i, transposed, whose axis of outputs is then `axis`; as real numbers.
+const char *ln_tflite_raw_weights(ln_tflite_op *op, size_t i, int ndim, const int *perm, int axis);
 const char *ln_tflite_weights(ln_tflite_op *op, size_t i, int ndim, const int *perm, int axis);
 
 // dynamic.c: `x`, the real numbers of input `input`, of rank `ndim`, as a product with weights of

@@ -3,6 +3,8 @@
 
 #include "serial/tflite/builder.h"
 
+#include <string.h>
+
 enum { NO_ACTIVATION = 0 };
 
 static const char *real_pair(ln_tflite_op *op, const char *optype)
@@ -14,8 +16,16 @@ static const char *real_pair(ln_tflite_op *op, const char *optype)
 // The fused activation is the first option.
 void ln_tflite_read_arithmetic(ln_tflite_op *op)
 {
-    const char *y = real_pair(op, op->builtin->optype);
-    ln_tflite_give(op, 0, y, ln_tflite_small_option(op, 0));
+    const int64_t activation = ln_tflite_small_option(op, 0);
+    const char *type = op->builtin->optype;
+    if (strcmp(type, "Div") != 0 && ln_tflite_is_int16(op, 2, activation)) {
+        if (strcmp(type, "Mul") == 0)
+            ln_tflite_read_int16_product(op, activation);
+        else
+            ln_tflite_read_int16_sum(op, activation);
+        return;
+    }
+    ln_tflite_give(op, 0, real_pair(op, type), activation);
 }
 
 void ln_tflite_read_binary(ln_tflite_op *op)
@@ -110,8 +120,13 @@ void ln_tflite_read_relu_0_to_1(ln_tflite_op *op)
 
 void ln_tflite_read_leaky_relu(ln_tflite_op *op)
 {
+    const float alpha = ln_tflite_float_option(op, 0, 0);
+    if (ln_tflite_is_int16(op, 1, NO_ACTIVATION)) {
+        ln_tflite_read_int16_leaky_relu(op, alpha);
+        return;
+    }
     const char *y = ln_tflite_unary(op->b, "LeakyRelu", ln_tflite_real(op, 0));
-    ln_tflite_number(op->b, "alpha", ln_tflite_float_option(op, 0, 0));
+    ln_tflite_number(op->b, "alpha", alpha);
     ln_tflite_give(op, 0, y, NO_ACTIVATION);
 }
 
@@ -198,6 +213,10 @@ void ln_tflite_read_quantize(ln_tflite_op *op)
 {
     ln_tflite_builder *b = op->b;
     const ln_tflite_tensor *out = ln_tflite_output(op, 0);
+    if (ln_tflite_is_int16_quantize(op)) {
+        ln_tflite_read_int16_quantize(op);
+        return;
+    }
     const char *x = real_or_sums(op);
     if (ln_tflite_is_quantized(out)) {
         ln_tflite_give(op, 0, x, NO_ACTIVATION);

@@ -7,18 +7,31 @@ enum { NO_ACTIVATION = 0 };
 
 // ---- Products ----
 
-// The input as a matrix; quantized elements are moved first.
+static bool is_matrix(ln_tflite_op *op, int width)
+{
+    const ln_tflite_tensor *t = ln_tflite_input(op, 0);
+    return t->ndim == 2 && t->dims[1] == width;
+}
+
+// The input as a matrix, as it is stored.
+static const char *as_raw_matrix(ln_tflite_op *op, int width)
+{
+    const char *x = ln_tflite_raw(op, 0);
+    if (is_matrix(op, width))
+        return x;
+    return ln_tflite_reshape(op->b, x, 2, (const int64_t[]){-1, width});
+}
+
+// The same as real numbers; quantized elements are moved first.
 static const char *as_matrix(ln_tflite_op *op, int width)
 {
     const ln_tflite_tensor *t = ln_tflite_input(op, 0);
-    if (t->ndim == 2 && t->dims[1] == width)
+    if (is_matrix(op, width))
         return ln_tflite_real(op, 0);
-    const char *x = ln_tflite_raw(op, 0);
     if (t->scales.count > 1)
         ln_tflite_problem(op, NULL, "'%s' has %zu scales in place of one", t->name,
                           t->scales.count);
-    x = ln_tflite_reshape(op->b, x, 2, (const int64_t[]){-1, width});
-    return ln_tflite_dequantize(op, x, ln_tflite_input(op, 0), 0);
+    return ln_tflite_dequantize(op, as_raw_matrix(op, width), ln_tflite_input(op, 0), 0);
 }
 
 // The dimensions of the output, of which one may be open; false with a problem if more are.
@@ -41,26 +54,39 @@ void ln_tflite_read_fully_connected(ln_tflite_op *op)
     const ln_tflite_tensor *weights = ln_tflite_input(op, 1), *in = ln_tflite_input(op, 0);
     if (ln_tflite_small_option(op, 1) != 0)
         ln_tflite_problem(op, NULL, "its weights are shuffled, which is not read");
-    const char *w = ln_tflite_weights(op, 1, 2, (const int[]){0, 1}, 0);
+    const int64_t activation = ln_tflite_small_option(op, 0);
+    const bool is_int16 = ln_tflite_is_int16_product(op, 0, 1, 2, activation);
+    const char *w = is_int16 ? ln_tflite_raw_weights(op, 1, 2, (const int[]){0, 1}, 0)
+                             : ln_tflite_weights(op, 1, 2, (const int[]){0, 1}, 0);
     if (!ln_tflite_is_going(b))
         return;
     if (weights->dims[1] < 1)
         ln_tflite_problem(op, NULL, "its weights '%s' have rows of %d", weights->name,
                           weights->dims[1]);
-    const char *x = as_matrix(op, weights->dims[1]);
-    x = ln_tflite_dynamic(op, x, 0, 1, 2, ln_tflite_small_option(op, 3) == 0);
-    const char *bias = ln_tflite_bias(op, 2, 0, 1);
-    const char *y = ln_tflite_binary(b, "Gemm", x, w);
-    if (bias)
-        ln_tflite_in(b, bias);
+    const char *y;
+    if (is_int16) {
+        const char *x = as_raw_matrix(op, weights->dims[1]);
+        y = ln_tflite_sums(b, "quant_matmul", x, w, ln_tflite_wide_bias(op, 2));
+    } else {
+        const char *x = as_matrix(op, weights->dims[1]);
+        x = ln_tflite_dynamic(op, x, 0, 1, 2, ln_tflite_small_option(op, 3) == 0);
+        const char *bias = ln_tflite_bias(op, 2, 0, 1);
+        y = ln_tflite_binary(b, "Gemm", x, w);
+        if (bias)
+            ln_tflite_in(b, bias);
+    }
     ln_tflite_number(b, "transB", 1);
+    if (is_int16)
+        y = ln_tflite_rescaled_sums(op, y, 0, 1, 2, 1, activation);
     bool keeps_dims = ln_tflite_small_option(op, 2) != 0 && in->ndim > 0 && in->ndim != 2;
     int64_t dims[TL_MAXDIM];
-    if (!keeps_dims || !find_dims(op, in, weights->dims[0], dims)) {
-        ln_tflite_give(op, 0, y, ln_tflite_small_option(op, 0));
-        return;
-    }
-    ln_tflite_give_reshaped(op, y, ln_tflite_small_option(op, 0), in->ndim, dims);
+    keeps_dims = keeps_dims && find_dims(op, in, weights->dims[0], dims);
+    if (is_int16)
+        ln_tflite_give_raw(op, 0, keeps_dims ? ln_tflite_reshape(b, y, in->ndim, dims) : y);
+    else if (keeps_dims)
+        ln_tflite_give_reshaped(op, y, activation, in->ndim, dims);
+    else
+        ln_tflite_give(op, 0, y, activation);
 }
 
 static const char *last_two_swapped(ln_tflite_op *op, size_t i)

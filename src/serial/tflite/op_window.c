@@ -11,11 +11,19 @@ static const int of_conv[] = {0, 3, 1, 2};
 static const int of_depthwise[] = {3, 0, 1, 2};
 static const int of_transposed[] = {3, 0, 1, 2};
 
-static void padding(ln_tflite_op *op, int64_t kind)
+// What the parameters of windows are called: by ONNX, and by quant_conv of the core.
+typedef struct words {
+    const char *padding, *strides, *dilations;
+} words;
+
+static const words of_onnx = {"auto_pad", "strides", "dilations"};
+static const words of_core = {"autopad", "stride", "dilation"};
+
+static void padding(ln_tflite_op *op, const words *in, int64_t kind)
 {
     if (kind != SAME && kind != VALID)
         ln_tflite_problem(op, NULL, "its padding is %lld, neither SAME nor VALID", (long long)kind);
-    ln_tflite_string(op->b, "auto_pad", kind == SAME ? "SAME_UPPER" : "VALID");
+    ln_tflite_string(op->b, in->padding, kind == SAME ? "SAME_UPPER" : "VALID");
 }
 
 // Options of height and width, of which the file has the width first.
@@ -40,39 +48,60 @@ static const char *begin_product(ln_tflite_op *op, const char *x, const char *w,
     return y;
 }
 
+// An image by the weights at input 1, moved by `perm`, with the bias at input 2.
+static const char *begin_conv(ln_tflite_op *op, const int *perm, bool is_int16, bool is_symmetric)
+{
+    ln_tflite_builder *b = op->b;
+    if (is_int16) {
+        const char *x = ln_tflite_raw_image(op, 0), *bias = ln_tflite_wide_bias(op, 2);
+        return ln_tflite_sums(b, "quant_conv", x, ln_tflite_raw_weights(op, 1, 4, perm, 0), bias);
+    }
+    const char *x = ln_tflite_dynamic(op, ln_tflite_real_image(op, 0), 0, 1, 4, is_symmetric);
+    const char *w = ln_tflite_weights(op, 1, 4, perm, 0);
+    return begin_product(op, x, w, ln_tflite_bias(op, 2, 0, 1));
+}
+
+static void give_conv(ln_tflite_op *op, const char *y, bool is_int16, int64_t activation)
+{
+    if (!is_int16) {
+        ln_tflite_give_image(op, y, activation);
+        return;
+    }
+    y = ln_tflite_rescaled_sums(op, y, 0, 1, 2, 1, activation);
+    ln_tflite_give_raw(op, 0, ln_tflite_to_nhwc(op->b, y));
+}
+
 void ln_tflite_read_conv_2d(ln_tflite_op *op)
 {
-    const char *x = ln_tflite_real_image(op, 0);
-    bool is_symmetric = ln_tflite_input(op, 1)->scales.count == 1;
-    x = ln_tflite_dynamic(op, x, 0, 1, 4, is_symmetric);
-    const char *w = ln_tflite_weights(op, 1, 4, of_conv, 0);
-    const char *bias = ln_tflite_bias(op, 2, 0, 1);
-    const char *y = begin_product(op, x, w, bias);
+    const int64_t activation = ln_tflite_small_option(op, 3);
+    const bool is_int16 = ln_tflite_is_int16_product(op, 0, 1, 2, activation);
+    const words *in = is_int16 ? &of_core : &of_onnx;
+    const char *y = begin_conv(op, of_conv, is_int16, ln_tflite_input(op, 1)->scales.count == 1);
     int channels = ln_tflite_input(op, 0)->dims[3], depth = ln_tflite_input(op, 1)->dims[3];
     if (channels > 0 && depth > 0 && channels % depth == 0)
         ln_tflite_number(op->b, "group", channels / depth);
-    padding(op, ln_tflite_small_option(op, 0));
-    pair(op, "strides", 1, 0);
-    pair(op, "dilations", 4, 1);
-    ln_tflite_give_image(op, y, ln_tflite_small_option(op, 3));
+    padding(op, in, ln_tflite_small_option(op, 0));
+    pair(op, in->strides, 1, 0);
+    pair(op, in->dilations, 4, 1);
+    give_conv(op, y, is_int16, activation);
 }
 
 void ln_tflite_read_depthwise_conv_2d(ln_tflite_op *op)
 {
-    const char *x = ln_tflite_dynamic(op, ln_tflite_real_image(op, 0), 0, 1, 4, false);
-    const char *w = ln_tflite_weights(op, 1, 4, of_depthwise, 0);
-    const char *bias = ln_tflite_bias(op, 2, 0, 1);
+    const int64_t activation = ln_tflite_small_option(op, 4);
+    const bool is_int16 = ln_tflite_is_int16_product(op, 0, 1, 2, activation);
+    const words *in = is_int16 ? &of_core : &of_onnx;
     int64_t channels = ln_tflite_input(op, 0)->dims[3], factor = ln_tflite_option(op, 3, 0);
     if (channels < 0 && factor > 0)
         channels = ln_tflite_input(op, 1)->dims[3] / factor;
     if (channels < 1)
         ln_tflite_problem(op, NULL, "it has %lld channels", (long long)channels);
-    const char *y = begin_product(op, x, w, bias);
+    const char *y = begin_conv(op, of_depthwise, is_int16, false);
     ln_tflite_number(op->b, "group", (double)channels);
-    padding(op, ln_tflite_small_option(op, 0));
-    pair(op, "strides", 1, 0);
-    pair(op, "dilations", 5, 1);
-    ln_tflite_give_image(op, y, ln_tflite_small_option(op, 4));
+    padding(op, in, ln_tflite_small_option(op, 0));
+    pair(op, in->strides, 1, 0);
+    pair(op, in->dilations, 5, 1);
+    give_conv(op, y, is_int16, activation);
 }
 
 // [N, D, H, W, C] and weights [D, H, W, I, O].
@@ -102,7 +131,7 @@ void ln_tflite_read_conv_3d(ln_tflite_op *op)
     const char *y = begin_product(op, x, w, bias);
     if (channels > 0 && depth > 0 && channels % depth == 0)
         ln_tflite_number(b, "group", channels / depth);
-    padding(op, ln_tflite_small_option(op, 0));
+    padding(op, &of_onnx, ln_tflite_small_option(op, 0));
     ln_tflite_numbers(b, "strides", 3, strides);
     ln_tflite_numbers(b, "dilations", 3, dilations);
     y = ln_tflite_transpose(b, y, 5, (const int[]){0, 2, 3, 4, 1});
@@ -134,9 +163,18 @@ void ln_tflite_read_transpose_conv(ln_tflite_op *op)
         shape[i] = out->dims[i];
     if (ln_tflite_is_known(op, 0) && !ln_tflite_known(op, 0, "shape", 4, shape, &count))
         return;
-    const char *x = ln_tflite_real_image(op, 2);
-    const char *w = ln_tflite_weights(op, 1, 4, of_transposed, 1);
-    const char *bias = ln_tflite_bias(op, 3, 2, 1);
+    const int64_t activation = ln_tflite_small_option(op, 3);
+    const bool is_int16 = ln_tflite_is_int16_product(op, 2, 1, 3, activation);
+    const char *x, *w, *bias;
+    if (is_int16) { // doubles hold the sums exactly
+        x = ln_tflite_cast(b, ln_tflite_raw_image(op, 2), TL_DOUBLE);
+        w = ln_tflite_cast(b, ln_tflite_raw_weights(op, 1, 4, of_transposed, 1), TL_DOUBLE);
+        bias = NULL;
+    } else {
+        x = ln_tflite_real_image(op, 2);
+        w = ln_tflite_weights(op, 1, 4, of_transposed, 1);
+        bias = ln_tflite_bias(op, 3, 2, 1);
+    }
     const ln_tflite_tensor *in = ln_tflite_input(op, 2), *weights = ln_tflite_input(op, 1);
     double pads[4], more[2];
     for (int i = 0; i < 2; i++) {
@@ -157,14 +195,24 @@ void ln_tflite_read_transpose_conv(ln_tflite_op *op)
     ln_tflite_numbers(b, "pads", 4, pads);
     ln_tflite_numbers(b, "output_padding", 2, more);
     ln_tflite_numbers(b, "strides", 2, (const double[]){(double)strides[0], (double)strides[1]});
-    ln_tflite_give_image(op, y, ln_tflite_small_option(op, 3));
+    if (!is_int16) {
+        ln_tflite_give_image(op, y, activation);
+        return;
+    }
+    y = ln_tflite_cast(b, y, TL_INT64);
+    const char *units = ln_tflite_wide_bias(op, 3);
+    if (units)
+        y = ln_tflite_binary(b, "Add", y,
+                             ln_tflite_reshape(b, units, 3, (const int64_t[]){-1, 1, 1}));
+    y = ln_tflite_rescaled_sums(op, y, 2, 1, 3, 1, activation);
+    ln_tflite_give_raw(op, 0, ln_tflite_to_nhwc(b, y));
 }
 
 // ---- Pools ----
 
 static void windows(ln_tflite_op *op)
 {
-    padding(op, ln_tflite_small_option(op, 0));
+    padding(op, &of_onnx, ln_tflite_small_option(op, 0));
     pair(op, "strides", 1, 0);
     pair(op, "kernel_shape", 3, 0);
 }

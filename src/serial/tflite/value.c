@@ -333,7 +333,7 @@ static const char *turn(ln_tflite_op *op, size_t i, const int *perm)
     return y;
 }
 
-const char *ln_tflite_weights(ln_tflite_op *op, size_t i, int ndim, const int *perm, int axis)
+const char *ln_tflite_raw_weights(ln_tflite_op *op, size_t i, int ndim, const int *perm, int axis)
 {
     ln_tflite_tensor *t = ln_tflite_input(op, i);
     if (!ln_tflite_is_going(op->b))
@@ -351,8 +351,13 @@ const char *ln_tflite_weights(ln_tflite_op *op, size_t i, int ndim, const int *p
     bool is_turned = false;
     for (int k = 0; k < ndim; k++)
         is_turned = is_turned || perm[k] != k;
-    const char *moved = is_turned ? turn(op, i, perm) : ln_tflite_raw(op, i);
-    return ln_tflite_dequantize(op, moved, t, axis);
+    return is_turned ? turn(op, i, perm) : ln_tflite_raw(op, i);
+}
+
+const char *ln_tflite_weights(ln_tflite_op *op, size_t i, int ndim, const int *perm, int axis)
+{
+    const char *moved = ln_tflite_raw_weights(op, i, ndim, perm, axis);
+    return ln_tflite_dequantize(op, moved, ln_tflite_input(op, i), axis);
 }
 
 // ---- Bias ----
