@@ -40,6 +40,23 @@ def quantized():
                          {"padding": 1, "stride_h": 1, "stride_w": 1, "multiplier": 1})], ["x"], ["y"])
 
 
+def int16():
+    """A convolution of int16, what rectifies, adds and multiplies it, a matrix, and its transpose."""
+    def image(name, channels=2, scale=0.013):
+        return tf.tensor(name, "int16", (1, 3, 3, channels), scale=scale, zero=0)
+
+    t = [image("x"), tf.constant("w", ramp("i1", 2, 2, 2, 2), scale=[0.5, 0.25], zero=[0, 0]),
+         tf.constant("b", ramp("i8", 2) * 1000, scale=[0.0065, 0.00325], zero=[0, 0]), image("c"), image("l"), image("s"), image("m"),
+         tf.constant("v", ramp("i1", 3, 18), scale=0.1, zero=0), tf.constant("n", ramp("i4", 3), scale=0.0013, zero=0),
+         tf.tensor("f", "int16", (1, 3), scale=0.05, zero=0), tf.tensor("y", "int8", (1, 3), scale=0.7, zero=3),
+         tf.constant("size", np.int32([1, 6, 6, 2])), tf.tensor("z", "int16", (1, 6, 6, 2), scale=0.02, zero=0)]
+    ops = [("CONV_2D", ["x", "w", "b"], ["c"], {"padding": 0, "stride_h": 1, "stride_w": 1, "act": 0}),
+           ("LEAKY_RELU", ["c"], ["l"], {"alpha": 0.3}), ("ADD", ["l", "x"], ["s"], {"act": 3}), ("MUL", ["s", "x"], ["m"], {"act": 0}),
+           ("FULLY_CONNECTED", ["m", "v", "n"], ["f"], {"act": 0}), ("QUANTIZE", ["f"], ["y"], None),
+           ("TRANSPOSE_CONV", ["size", "w", "s"], ["z"], {"padding": 0, "stride_h": 2, "stride_w": 2})]
+    return tf.model(t, ops, ["x"], ["y", "z"])
+
+
 def half():
     t = [tf.tensor("x", "float32", (1, 3), signature=(-1, 3)), tf.constant("w16", ramp("f2", 2, 3)),
          tf.tensor("w", "float32", (2, 3)), tf.tensor("y", "float32", (1, 2), signature=(-1, 2))]
@@ -121,7 +138,7 @@ def lstm():
     return tf.model(t, [("UNIDIRECTIONAL_SEQUENCE_LSTM", ins, ["y"], {"act": 4, "time_major": 0})], ["x"], ["y"])
 
 
-SEEDS = {"variables": variables, "lstm": lstm, "detector": detector, "places": places, "conv": conv, "quantized": quantized, "half": half, "moves": moves, "described": described}
+SEEDS = {"variables": variables, "lstm": lstm, "detector": detector, "places": places, "conv": conv, "quantized": quantized, "int16": int16, "half": half, "moves": moves, "described": described}
 
 if __name__ == "__main__":
     folder = pathlib.Path(sys.argv[1]) if len(sys.argv) > 1 else HERE.parent / "fuzz/tflite"
