@@ -20,6 +20,21 @@
 
 // ---- Inputs and outputs of the model ----
 
+// Files of the old system may state fewer numbers than there are elements: the others are 0.
+static ln_status check_data_count(ln_call *call, size_t count, size_t len)
+{
+    if (count >= len || ln_call_int(call, "from_file") ||
+        (count == 1 && ln_call_float_at(call, "data", 0) == 0)) // all are 0
+        return LN_OK;
+    for (int i = 0; i < ln_call_count(call, "ran"); i++)
+        if (ln_call_float_at(call, "ran", i) != 0)
+            return LN_OK;
+    return ln_call_tolerate(call,
+                            "states %zu numbers in 'data' for %zu elements, so the others are 0; "
+                            "state %zu numbers, or data=[0] where all are 0",
+                            count, len, len);
+}
+
 // What the tensor holds first.
 static ln_status check_first_value(ln_call *call)
 {
@@ -68,7 +83,11 @@ ln_status ln_infer_input(ln_call *call)
     int is_bound = ln_call_has(call, "bound");
     if (dtype == TL_OBJECT || (ln_call_int(call, "open") && !is_bound) || (ctx && ctx->outer))
         return ln_call_out_open(call);
-    return out_of_shape(call, dtype, is_bound ? "bound" : "dims", -1);
+    LN_TRY(out_of_shape(call, dtype, is_bound ? "bound" : "dims", -1));
+    if (!ln_call_has(call, "data") || is_bound || call->is_open)
+        return LN_OK;
+    const int len = ln_compute_length(call->outs[0].ndim, call->outs[0].dims);
+    return check_data_count(call, (size_t)ln_call_count(call, "data"), (size_t)len);
 }
 
 ln_status ln_infer_output(ln_call *call)
@@ -135,6 +154,7 @@ ln_status ln_infer_create(ln_call *call)
     if (count > (size_t)len && !is_zeros)
         return ln_call_fail(call, LN_INVALID,
                             "%zu elements of data do not fit a tensor of %d elements", count, len);
+    LN_TRY(check_data_count(call, count, (size_t)len));
     call->when_defined = know_created;
     return LN_OK;
 }

@@ -302,6 +302,58 @@ TEST(models_without_sense_are_refused)
 
 // ---- What descriptions say ----
 
+static void count_warning(const ln_msg *msg, void *user)
+{
+    if (msg->level == LN_MSG_WARN && strstr(msg->text, "so the others are 0"))
+        ++*(int *)user;
+}
+
+#define CREATE(dims, ran, data, from_file)                                                         \
+    KEYS "create(| dst=c | dtype=TL_FLOAT, dims=" dims ", ran=" ran ", data=" data                 \
+         ", from_file=" from_file ");\n"
+
+TEST(fewer_numbers_than_elements_are_a_warning_or_refused)
+{
+    static const struct {
+        const char *why, *text;
+        int warning_count;
+    } rows[] = {
+        {"one for each", CREATE("[2]", "[0, 0]", "[1, 2]", "false"), 0},
+        {"zeros", CREATE("[2, 3]", "[0, 0]", "[0]", "false"), 0},
+        {"random numbers", CREATE("[3]", "[0, 1]", "[1]", "false"), 0},
+        {"numbers of the data file", CREATE("[3]", "[0, 0]", "[1]", "true"), 0},
+        {"no elements", CREATE("[0, 3]", "[0, 0]", "[0]", "false"), 0},
+        {"one too few", CREATE("[2, 3]", "[0, 0]", "[1, 2, 3, 4, 5]", "false"), 1},
+        {"one for all", CREATE("[3]", "[0, 0]", "[7]", "false"), 1},
+        {"two zeros", CREATE("[3]", "[0, 0]", "[0, 0]", "false"), 1},
+        {"of an input", KEYS "input(| dst=c | dtype=TL_FLOAT, dims=[3], data=[1]);\n", 1},
+        {"of an input, zeros", KEYS "input(| dst=c | dtype=TL_FLOAT, dims=[3], data=[0]);\n", 0},
+        {"of an open input", KEYS "input(| dst=c | dtype=TL_FLOAT, dims=[-1], data=[1]);\n", 0},
+    };
+    CHECK_OK(ln_arch_init());
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        int count = 0;
+        ln_msg_set_handler(count_warning, &count);
+        ln_context *ctx = ln_context_create();
+        CHECK_OK(ln_context_init_mem(ctx, rows[i].text, strlen(rows[i].text), "rows.net"));
+        ln_context_free(ctx);
+        ln_msg_set_handler(NULL, NULL);
+        if (count != rows[i].warning_count)
+            fail_msg("%s: %d warnings", rows[i].why, count);
+
+        ctx = ln_context_create();
+        ln_context_set_strict(ctx, 1);
+        const ln_status status =
+            ln_context_init_mem(ctx, rows[i].text, strlen(rows[i].text), "rows.net");
+        if (status != (count ? LN_INVALID : LN_OK))
+            fail_msg("%s: strict: %s", rows[i].why, ln_error_message());
+        if (count && !strstr(ln_error_message(), "'data'"))
+            fail_msg("%s: %s", rows[i].why, ln_error_message());
+        ln_context_free(ctx);
+    }
+    ln_arch_cleanup();
+}
+
 TEST(every_operator_says_its_element_types_and_what_nan_gives)
 {
     CHECK_OK(ln_arch_init());
@@ -325,4 +377,5 @@ TEST_LIST(sorting_and_ranges_leave_their_source_to_its_other_readers,
           a_position_outside_of_the_source_fails_the_run,
           an_integer_divisor_of_zero_fails_the_run_and_writes_nothing,
           empty_tensors_go_through_every_operator, models_without_sense_are_refused,
+          fewer_numbers_than_elements_are_a_warning_or_refused,
           every_operator_says_its_element_types_and_what_nan_gives)
