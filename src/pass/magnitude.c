@@ -179,10 +179,22 @@ bool ln_can_join(const ln_context *ctx, const char *how, const char *a, const ch
     return is_fine(&joined);
 }
 
+// Whether x * a is infinite or subnormal only where x * (a * b) is, whatever x is; an infinite x *
+// a makes NaN of a b that is 0.
+static bool go_one_way(const ln_magnitudes *a, const ln_magnitudes *b)
+{
+    return (a->greatest <= 1 && b->greatest <= 1) ||
+           (a->least >= 1 && b->least >= 1 && !b->has_small);
+}
+
 bool ln_can_join_each(const ln_context *ctx, const char *how, const char *a, const char *b)
 {
-    ln_magnitudes joined = join(ctx, how, a, b);
-    return joined.is_known_whole && !joined.has_subnormal && is_fine(&joined);
+    ln_magnitudes first, second;
+    find(ctx, a, 0, &first);
+    find(ctx, b, 0, &second);
+    const ln_magnitudes joined = combine(how, &first, &second);
+    return joined.is_known_whole && !joined.has_subnormal && is_fine(&joined) &&
+           (!ln_streq(how, "TL_MUL") || go_one_way(&first, &second));
 }
 
 // Whether what is subtracted or added before the factors may be so after them.

@@ -33,7 +33,9 @@ bool ln_is_normal(double n);
 // for an operation other than TL_MUL, TL_DIV, TL_SUM and TL_SUB.
 bool ln_can_join(const ln_context *ctx, const char *how, const char *a, const char *b);
 
-// The same where each element is a result of its own: all are known, and none is subnormal.
+// The same where each element is a result of its own, x combined with a and then with b: all are
+// known, and none is subnormal. Factors are all 1 or less, or all 1 or more: else an x for which
+// x * a is infinite or subnormal gives another result.
 bool ln_can_join_each(const ln_context *ctx, const char *how, const char *a, const char *b);
 
 // The tensors of a batch norm that becomes part of the weights before it.

@@ -41,6 +41,11 @@ static const struct {
     bool joins_each;
 } cases[] = {
     {"usual numbers", "TL_MUL", 3, -7, true, true},
+    {"numbers below 1", "TL_MUL", 0.3, -0.7, true, true},
+    {"a product that is infinite on the way", "TL_MUL", 3, 0.1, true, false},
+    {"a product that is subnormal on the way", "TL_MUL", 0.1, 3, true, false},
+    {"a product that is infinite, then NaN", "TL_MUL", 3, 0, true, false},
+    {"a product that is 0 on the way", "TL_MUL", 0.5, 0, true, true},
     {"a product that is 0", "TL_MUL", 1e-25, 1e-25, false, false},
     {"a product that is subnormal", "TL_MUL", 1e-20, 1e-19, false, false},
     {"the least normal product", "TL_MUL", 0x1p-63, 0x1p-63, true, true},
