@@ -153,47 +153,63 @@ static ln_status make_instance(ln_plan_source *s, const ln_context *caller, size
     return status;
 }
 
-static ln_status compile_plan(const ln_plan_source *s, const ln_context *caller,
-                              ln_constants *constants, size_t count, const ln_input_shape *shapes,
-                              ln_context **out_plan)
+// `range`: whose envelope the plan has; NULL: none.
+static ln_status compile_plan(const ln_plan_source *s, const ln_range *range,
+                              const ln_context *caller, ln_constants *constants, size_t count,
+                              const ln_input_shape *shapes, ln_context **out_plan)
 {
     LN_TRY(ln_context_clone(s->model, out_plan));
     (void)ln_context_set_limits(*out_plan, &caller->limits);
     (*out_plan)->timeout = caller->timeout;
     (*out_plan)->constants = constants;
     LN_TRY(ln_context_set_shapes(*out_plan, count, shapes));
-    if (s->range)
-        ln_range_apply(s->range, *out_plan);
+    if (range)
+        ln_range_apply(range, *out_plan);
     return ln_context_compile_once(*out_plan, s->target, &s->options);
 }
 
-static ln_status make_plan(ln_plan_source *s, const ln_context *caller, ln_constants *constants,
-                           size_t count, const ln_input_shape *shapes, ln_context **out_plan)
+static ln_status make_plan(ln_plan_source *s, const ln_range *range, const ln_context *caller,
+                           ln_constants *constants, size_t count, const ln_input_shape *shapes,
+                           ln_context **out_plan)
 {
     LN_TRY(make_instance(s, caller, count, shapes, out_plan));
     if (!*out_plan)
-        return compile_plan(s, caller, constants, count, shapes, out_plan);
+        return compile_plan(s, range, caller, constants, count, shapes, out_plan);
     (*out_plan)->constants = constants;
-    if (s->range)
-        ln_range_apply(s->range, *out_plan);
+    if (range)
+        ln_range_apply(range, *out_plan);
     return ln_context_plan_once(*out_plan, s->target, &s->options);
 }
 
-ln_status ln_plan_source_make(ln_plan_source *source, const ln_context *ctx,
-                              const ln_context *caller, ln_constants *constants, size_t count,
-                              const ln_input_shape *shapes, ln_context **out_plan)
+static ln_status make(ln_plan_source *source, const ln_range *range, const ln_context *ctx,
+                      const ln_context *caller, ln_constants *constants, size_t count,
+                      const ln_input_shape *shapes, ln_context **out_plan)
 {
     size_t total;
     ln_input_shape *all;
     *out_plan = NULL;
     LN_TRY(list_shapes(ctx, count, shapes, &total, &all));
-    ln_status status = make_plan(source, caller, constants, total, all, out_plan);
+    ln_status status = make_plan(source, range, caller, constants, total, all, out_plan);
     ln_free(all);
     if (status == LN_OK)
         return LN_OK;
     ln_context_free(*out_plan);
     *out_plan = NULL;
     return status;
+}
+
+ln_status ln_plan_source_make(ln_plan_source *source, const ln_context *ctx,
+                              const ln_context *caller, ln_constants *constants, size_t count,
+                              const ln_input_shape *shapes, ln_context **out_plan)
+{
+    return make(source, source->range, ctx, caller, constants, count, shapes, out_plan);
+}
+
+ln_status ln_plan_source_make_alone(ln_plan_source *source, const ln_context *ctx,
+                                    const ln_context *caller, ln_constants *constants, size_t count,
+                                    const ln_input_shape *shapes, ln_context **out_plan)
+{
+    return make(source, NULL, ctx, caller, constants, count, shapes, out_plan);
 }
 
 // ---- The first plan ----

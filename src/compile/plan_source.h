@@ -37,4 +37,9 @@ ln_status ln_plan_source_make(ln_plan_source *source, const ln_context *ctx,
                               const ln_context *caller, ln_constants *constants, size_t count,
                               const ln_input_shape *shapes, ln_context **out_plan);
 
+// The same without what the range says of tensors.
+ln_status ln_plan_source_make_alone(ln_plan_source *source, const ln_context *ctx,
+                                    const ln_context *caller, ln_constants *constants, size_t count,
+                                    const ln_input_shape *shapes, ln_context **out_plan);
+
 #endif

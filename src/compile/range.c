@@ -19,8 +19,12 @@
 
 #define MAX_SYMBOLS 4
 
-// All shapes are looked at where they are no more; else those at the ends of each range.
-#define MAX_SHAPES 64
+// So many shapes are looked at whatever the model is. A model of few operators has all of them
+// looked at, up to MAX_SHAPES, as long as their plans have no more than MAX_STEPS operators
+// together.
+#define MIN_SHAPES 64
+#define MAX_SHAPES 4096
+#define MAX_STEPS  65536
 
 // Of each symbol 0, 1, and more.
 #define MAX_CLASSES 81
@@ -295,20 +299,46 @@ static ln_status make_shapes(const ln_range *range, const ln_context *model,
 
 // ---- Which shapes are looked at ----
 
+static void add_value(const symbol_range *s, int value, int *values, size_t *count)
+{
+    if (value >= s->from && value <= s->to && (*count == 0 || value < values[*count - 1]))
+        values[(*count)++] = value;
+}
+
 // The values of a symbol, from the largest to the smallest: all, or the ends of what is 0, 1, more,
-// and the largest but one, whose constants the first plan has not.
-static size_t list_values(const symbol_range *s, bool is_all, int values[MAX_SHAPES])
+// the largest but one, whose constants the first plan has not, and `between` others, as far from
+// one another.
+static size_t list_values(const symbol_range *s, bool is_all, int between, int values[MAX_SHAPES])
 {
     size_t count = 0;
     for (int v = s->to; is_all && v >= s->from; v--)
         values[count++] = v;
     if (is_all)
         return count;
-    const int ends[] = {s->to, s->to - 1, s->from > 2 ? s->from : 2, 1, 0};
-    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
-        if (ends[i] >= s->from && ends[i] <= s->to && (count == 0 || ends[i] < values[count - 1]))
-            values[count++] = ends[i];
+    const int least = s->from > 2 ? s->from : 2;
+    add_value(s, s->to, values, &count);
+    add_value(s, s->to - 1, values, &count);
+    for (int i = between; i > 0; i--)
+        add_value(s, least + (int)((int64_t)(s->to - least) * i / (between + 1)), values, &count);
+    add_value(s, least, values, &count);
+    add_value(s, 1, values, &count);
+    add_value(s, 0, values, &count);
     return count;
+}
+
+#define ENDS 5
+
+// How many values between the ends of each symbol make no more than MIN_SHAPES shapes.
+static int count_between(size_t symbol_count)
+{
+    int between = 0;
+    for (;; between++) {
+        size_t shapes = 1;
+        for (size_t i = 0; i < symbol_count; i++)
+            shapes *= (size_t)between + 1 + ENDS;
+        if (shapes > MIN_SHAPES)
+            return between;
+    }
 }
 
 typedef struct sample {
@@ -317,15 +347,22 @@ typedef struct sample {
     size_t count;
 } sample;
 
-static void choose_shapes(ln_range *range, sample *s)
+static size_t max_shapes(const ln_context *model)
+{
+    const size_t steps = (size_t)ln_list_length(model->ops), count = MAX_STEPS / (steps + 1);
+    return count < MIN_SHAPES ? MIN_SHAPES : count > MAX_SHAPES ? MAX_SHAPES : count;
+}
+
+static void choose_shapes(ln_range *range, const ln_context *model, sample *s)
 {
     range->shape_count = 1;
     for (size_t i = 0; i < range->symbol_count; i++)
         range->shape_count *= (double)range->symbols[i].to - range->symbols[i].from + 1;
+    const bool is_every = range->shape_count <= (double)max_shapes(model);
     s->count = 1;
     for (size_t i = 0; i < range->symbol_count; i++) {
-        s->counts[i] =
-            list_values(&range->symbols[i], range->shape_count <= MAX_SHAPES, s->values[i]);
+        s->counts[i] = list_values(&range->symbols[i], is_every, count_between(range->symbol_count),
+                                   s->values[i]);
         s->count *= s->counts[i];
     }
 }
@@ -594,7 +631,7 @@ ln_status ln_range_measure(ln_range *range, ln_plan_source *source, const ln_con
     if (!s)
         return LN_NO_MEMORY;
     forget(range);
-    choose_shapes(range, s);
+    choose_shapes(range, ln_plan_source_model(source), s);
     range->checked_count = s->count;
     ln_status status = LN_OK;
     for (size_t i = 0; i < s->count && status == LN_OK; i++) {

@@ -198,19 +198,29 @@ static bool has_open_inputs(const ln_context *ctx)
     return is_any;
 }
 
-// Whether a plan is within what was said of its range.
-static ln_status check_in_range(const shape_plans *p, const ln_context *plan)
+static size_t workspace_of(const ln_context *plan, int m)
 {
-    const ln_range *range = ln_plan_source_range(p->source);
-    for (int m = 0; range && m < LN_MEM_TYPE_SIZE; m++) {
-        size_t need = plan->mem_sizes[m] - plan->static_sizes[m];
-        if (need > ln_range_workspace(range)[m])
-            return LN_FAIL(LN_LIMIT,
-                           "these shapes need %zu bytes of workspace, the plan for the range has "
-                           "%zu; compile the model for a smaller range",
-                           need, ln_range_workspace(range)[m]);
-    }
-    return LN_OK;
+    return plan->mem_sizes[m] - plan->static_sizes[m];
+}
+
+// Whether a plan is within what was said of its range; NULL: it has none.
+static bool is_in_workspace(const ln_range *range, const ln_context *plan)
+{
+    for (int m = 0; range && m < LN_MEM_TYPE_SIZE; m++)
+        if (workspace_of(plan, m) > ln_range_workspace(range)[m])
+            return false;
+    return true;
+}
+
+static ln_status fail_in_range(const ln_range *range, const ln_context *plan)
+{
+    int m = 0;
+    while (workspace_of(plan, m) <= ln_range_workspace(range)[m])
+        m++;
+    return LN_FAIL(LN_LIMIT,
+                   "these shapes need %zu bytes of workspace, the plan for the range has %zu; "
+                   "compile the model for a smaller range",
+                   workspace_of(plan, m), ln_range_workspace(range)[m]);
 }
 
 // As ln_plan_source_make; LN_INVALID if the shapes are not in range.
@@ -223,9 +233,16 @@ static ln_status make_in_range(const shape_plans *p, const ln_context *ctx,
     if (range)
         LN_TRY(ln_range_check(range, ln_plan_source_model(p->source), count, shapes));
     LN_TRY(ln_plan_source_make(p->source, ctx, caller, constants, count, shapes, out_plan));
-    ln_status status = check_in_range(p, *out_plan);
-    if (status == LN_OK)
+    if (is_in_workspace(range, *out_plan))
         return LN_OK;
+    // Where some tensor is larger than in all shapes that were looked at, others may be smaller:
+    // the shape has a plan of its own.
+    ln_context_free(*out_plan);
+    *out_plan = NULL;
+    LN_TRY(ln_plan_source_make_alone(p->source, ctx, caller, constants, count, shapes, out_plan));
+    if (is_in_workspace(range, *out_plan))
+        return LN_OK;
+    ln_status status = fail_in_range(range, *out_plan);
     ln_context_free(*out_plan);
     *out_plan = NULL;
     return status;

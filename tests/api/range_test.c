@@ -95,12 +95,12 @@ TEST(the_peak_is_that_of_the_worst_shape)
 TEST(no_shape_takes_more_than_was_said)
 {
     CHECK_OK(ln_arch_init());
-    ln_context *ctx = compile_range(0, 16, 0, 32);
+    ln_context *ctx = compile_range(0, 16, 0, 255);
     CHECK((double)ln_context_range_checked_count(ctx) < ln_context_range_shape_count(ctx));
     CHECK_OK(ln_context_load(ctx, NULL));
     const void *workspace = ctx->mem_starts[LN_MEM_CPU]; // of the largest; it never moves
     for (int i = 0; i < 100; i++) {
-        int batch = 1 + i * 11 % 16, seq = 1 + i * 13 % 32;
+        int batch = 1 + i * 11 % 16, seq = 1 + i * 13 % 32; // of the sequences, the shorter ones
         CHECK_OK(reshape(ctx, batch, seq));
         CHECK(ctx->mem_starts[LN_MEM_CPU] == workspace);
         CHECK_EQ(ln_context_peak_bytes(ctx, LN_MEM_CPU),
@@ -109,7 +109,7 @@ TEST(no_shape_takes_more_than_was_said)
         (void)run(ctx, batch, seq);
     }
     CHECK_OK(reshape(ctx, 0, 3));
-    CHECK_OK(reshape(ctx, 16, 32));
+    CHECK_OK(reshape(ctx, 16, 255));
     close_run(ctx);
 }
 
@@ -141,48 +141,80 @@ static size_t peak_of_rows(int from, int to, size_t *out_checked_count)
 TEST(constants_of_shapes_that_were_not_looked_at_count)
 {
     CHECK_OK(ln_arch_init());
-    size_t few, all, peak = peak_of_rows(936, 1000, &few);
-    CHECK(peak_of_rows(937, 1000, &all) <= peak); // the same and one more
-    CHECK_EQ(all, 64);
-    CHECK(few < 64);
+    size_t few, all, peak = peak_of_rows(1000, 8000, &few);
+    CHECK(peak_of_rows(7001, 8000, &all) <= peak); // the same and some more
+    CHECK_EQ(all, 1000);
+    CHECK(few <= 64);
     // The 15 largest beside the first plan: 4 bytes for each row.
     ln_context *alone = open_text(ROW_NUMBERS);
-    CHECK_OK(ln_context_set_symbol(alone, "rows", 1000));
+    CHECK_OK(ln_context_set_symbol(alone, "rows", 8000));
     CHECK_OK(ln_context_compile(alone, "cpu"));
-    CHECK(peak >= ln_context_peak_bytes(alone, LN_MEM_CPU) + (size_t)15 * 4 * (1000 - 15));
+    CHECK(peak >= ln_context_peak_bytes(alone, LN_MEM_CPU) + (size_t)15 * 4 * (8000 - 15));
     close_context(alone);
     ln_arch_cleanup();
 }
 
-// (100 - n) n rows, which are most for a size that was not looked at.
-#define MOST_IN_THE_MIDDLE                                                                         \
-    "input(| dst=x | dtype=TL_FLOAT, dims=[-1, 8], names=[\"n\", \"\"]);\n"                        \
-    "create(| dst=zero | dtype=TL_INT64, dims=[1], ran=[0, 0], data=[0], from_file=false);\n"      \
-    "create(| dst=eight | dtype=TL_INT64, dims=[1], ran=[0, 0], data=[8], from_file=false);\n"     \
-    "create(| dst=all | dtype=TL_INT64, dims=[1], ran=[0, 0], data=[100], from_file=false);\n"     \
-    "Shape(data=x | shape=s |);\n"                                                                 \
-    "Gather(data=s, indices=zero | output=n | axis=0);\n"                                          \
-    "Sub(A=all, B=n | C=rest |);\n"                                                                \
-    "Mul(A=rest, B=n | C=rows |);\n"                                                               \
-    "Concat(inputs1=rows, inputs2=eight | concat_result=dims | axis=0);\n"                         \
-    "ReduceSum(data=x | reduced=sum | axes=[0], keepdims=1, since=11);\n"                          \
-    "Expand(input=sum, shape=dims | output=many |);\n"                                             \
-    "ReduceMax(data=many | reduced=y | axes=[0], keepdims=0, since=11);\n"                         \
+// (100 - n) n rows, which are most in the middle of the range.
+#define OF_MANY_ROWS(rows)                                                                               \
+    "input(| dst=x | dtype=TL_FLOAT, dims=[-1], names=[\"n\"]);\n"                                       \
+    "create(| dst=zero | dtype=TL_INT64, dims=[1], ran=[0, 0], data=[0], from_file=false);\n"            \
+    "create(| dst=eight | dtype=TL_INT64, dims=[1], ran=[0, 0], data=[8], from_file=false);\n"           \
+    "create(| dst=all | dtype=TL_INT64, dims=[1], ran=[0, 0], data=[100], from_file=false);\n"           \
+    "Shape(data=x | shape=s |);\n"                                                                       \
+    "Gather(data=s, indices=zero | output=n | axis=0);\n" rows                                           \
+    "Concat(inputs1=rows, inputs2=eight, inputs3=eight, inputs4=eight | concat_result=dims | axis=0);\n" \
+    "ReduceSum(data=x | reduced=sum | axes=[0], keepdims=1, since=11);\n"                                \
+    "Expand(input=sum, shape=dims | output=many |);\n"                                                   \
+    "ReduceMax(data=many | reduced=y | axes=[0], keepdims=0, since=11);\n"                               \
     "output(src=y | |);\n"
+#define MOST_IN_THE_MIDDLE                                                                         \
+    OF_MANY_ROWS("Sub(A=all, B=n | C=rest |);\n"                                                   \
+                 "Mul(A=rest, B=n | C=rows |);\n")
 
-TEST(a_shape_that_needs_more_than_was_said_is_refused)
+TEST(tensors_may_be_largest_inside_the_range)
 {
     CHECK_OK(ln_arch_init());
     ln_context *ctx = open_text(MOST_IN_THE_MIDDLE);
     CHECK_OK(ln_context_set_range(ctx, "n", 0, 99));
     CHECK_OK(ln_context_compile(ctx, "cpu"));
-    CHECK_EQ(ln_context_range_checked_count(ctx), 5); // 99, 98, 2, 1, 0
+    CHECK_EQ(ln_context_range_checked_count(ctx), 100);
     CHECK_OK(ln_context_load(ctx, NULL));
-    ln_input_shape shape = {.tname = "x", .ndim = 2, .dims = DIMS(50, 8)};
-    CHECK_FAILS(ln_context_reshape(ctx, 1, &shape), LN_LIMIT);
+    for (int n = 0; n < 100; n++) {
+        ln_input_shape shape = {.tname = "x", .ndim = 1, .dims = DIMS(n)};
+        CHECK_OK(ln_context_reshape(ctx, 1, &shape));
+        CHECK(ln_context_peak_bytes(ctx, LN_MEM_CPU) <=
+              ln_context_range_peak_bytes(ctx, LN_MEM_CPU));
+    }
+    close_run(ctx);
+}
+
+// (6672 n) % 9973 rows, which are most for a size far from those that are looked at.
+#define MOST_ANYWHERE                                                                              \
+    OF_MANY_ROWS("create(| dst=prime | dtype=TL_INT64, dims=[1], data=[9973]);\n"                  \
+                 "create(| dst=times | dtype=TL_INT64, dims=[1], data=[6672]);\n"                  \
+                 "Mul(A=times, B=n | C=many_times |);\n"                                           \
+                 "Mod(A=many_times, B=prime | C=rows |);\n")
+
+static ln_status reshape_rows(ln_context *ctx, int n)
+{
+    ln_input_shape shape = {.tname = "x", .ndim = 1, .dims = DIMS(n)};
+    return ln_context_reshape(ctx, 1, &shape);
+}
+
+TEST(a_shape_that_needs_more_than_was_said_is_refused)
+{
+    CHECK_OK(ln_arch_init());
+    ln_context *ctx = open_text(MOST_ANYWHERE);
+    CHECK_OK(ln_context_set_range(ctx, "n", 0, 9972));
+    CHECK_OK(ln_context_compile(ctx, "cpu"));
+    CHECK(ln_context_range_checked_count(ctx) <= 64);
+    CHECK_OK(ln_context_load(ctx, NULL));
+    int most = 0;
+    while (most * 6672 % 9973 != 9972)
+        most++;
+    CHECK_FAILS(reshape_rows(ctx, most), LN_LIMIT);
     CHECK_MESSAGE("compile the model for a smaller range");
-    shape.dims = DIMS(99, 8);
-    CHECK_OK(ln_context_reshape(ctx, 1, &shape));
+    CHECK_OK(reshape_rows(ctx, 9972));
     close_run(ctx);
 }
 
@@ -270,5 +302,6 @@ TEST(running_out_of_memory_is_no_crash)
 TEST_LIST(a_shape_that_needs_more_than_was_said_is_refused,
           every_shape_in_range_has_the_bits_of_its_own_plan, the_peak_is_that_of_the_worst_shape,
           no_shape_takes_more_than_was_said, constants_of_shapes_that_were_not_looked_at_count,
-          shapes_out_of_range_are_refused_with_it, ranges_that_cannot_be_are_refused,
-          clones_have_the_range_too, running_out_of_memory_is_no_crash)
+          tensors_may_be_largest_inside_the_range, shapes_out_of_range_are_refused_with_it,
+          ranges_that_cannot_be_are_refused, clones_have_the_range_too,
+          running_out_of_memory_is_no_crash)
