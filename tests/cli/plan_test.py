@@ -135,7 +135,9 @@ def check_range(folder):
     assert "peak %d bytes for each of 8 shapes (all 8 looked at)" % largest in text, text
     assert "most is needed by N=9" in text, text
     plan = json.loads(run("--json", "-s", "N=0..1000", path)[0])["range"]
-    assert plan["worst"] == "N=1000" and plan["shapes"] == 1001 and plan["looked_at"] < 10, plan
+    assert plan["worst"] == "N=1000" and plan["shapes"] == plan["looked_at"] == 1001, plan
+    plan = json.loads(run("--json", "-s", "N=0..9999", path)[0])["range"]
+    assert plan["worst"] == "N=9999" and plan["shapes"] == 10000 and plan["looked_at"] <= 64, plan
     _, message = run("--budget=%d" % (largest - 1), "-s", "N=2..9", path, code=1)
     assert "N=9" in message and "the limit is" in message, message
     for bad in ("N=9..2", "N=..2", "N=2..", "N=1..x", "N=1x2..3", "N=-1..2", "x=1..2"):

@@ -442,7 +442,7 @@ static void draw_fill(const model *m, test_random *random, const sizes *s, const
         l->fill = chance(random, 60) ? FILL_INTEGERS : FILL_HALVES;
         l->low = -4;
         l->high = 4;
-    } else if (l->dtype == TL_FLOAT && !l->is_input && chance(random, 5)) {
+    } else if (l->dtype == TL_FLOAT && chance(random, 4)) {
         l->fill = FILL_POWERS;
         l->low = PICK(random, -30, -30, -20, -8, 0, 8, 20);
         l->high = l->low == -30 && chance(random, 50) ? 30 : l->low + PICK(random, 1, 3, 10);
