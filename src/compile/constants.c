@@ -16,6 +16,7 @@
 #include "compile/context_plan.h"
 #include "ir/context.h"
 #include "ir/op_life.h"
+#include "pass/choice.h"
 
 typedef struct recipe {
     uint64_t words[2];
@@ -225,6 +226,71 @@ ln_status ln_constants_create(const ln_context *ctx, ln_constants **out_constant
     return LN_OK;
 }
 
+static const place *find_place(const ln_constants *c, const recipe *made)
+{
+    const place key = {.made = *made};
+    return bsearch(&key, c->places, c->count, sizeof key, compare_places);
+}
+
+// The packed weights that `op` makes, at the end of `c`.
+static void add_places(ln_constants *c, const ln_constants *known, const recipes *r,
+                       const ln_op *op)
+{
+    const ln_tensor_list_entry *out;
+    LN_LIST_FOREACH (out, op->op_arg->tensors_out) {
+        const ln_tensor_entry *entry = ln_tensor_table_find(r->ctx->tensor_table, out->name);
+        const recipe *made = ln_hash_find(r->by_name, out->name);
+        if (made && entry && is_region_of(entry) && entry->tensor->data && !entry->is_shared &&
+            !find_place(known, made))
+            c->places[c->count++] =
+                (place){.made = *made, .offset = entry->offset, .mtype = entry->mtype};
+    }
+}
+
+static ln_status extend(ln_constants *c, const ln_constants *known, const recipes *r)
+{
+    c->places = ln_alloc_array(known->count + r->count + 1, sizeof *c->places);
+    if (!c->places)
+        return LN_NO_MEMORY;
+    const ln_op *op;
+    LN_LIST_FOREACH (op, r->ctx->ops)
+        if (ln_choice_packs(op->op_arg->optype))
+            add_places(c, known, r, op);
+    if (c->count == 0)
+        return LN_OK;
+    memcpy(c->places + c->count, known->places, known->count * sizeof *c->places);
+    c->count += known->count;
+    qsort(c->places, c->count, sizeof *c->places, compare_places);
+    for (int m = 0; m < LN_MEM_TYPE_SIZE; m++)
+        c->ends[m] =
+            r->ctx->static_sizes[m] > known->ends[m] ? r->ctx->static_sizes[m] : known->ends[m];
+    return LN_OK;
+}
+
+ln_status ln_constants_extend(const ln_constants *constants, const ln_context *ctx,
+                              ln_constants **out_constants)
+{
+    *out_constants = NULL;
+    if (!is_lasting(ctx))
+        return LN_OK;
+    ln_constants *c = ln_alloc(sizeof *c);
+    if (!c)
+        return LN_NO_MEMORY;
+    recipes r;
+    ln_status status = recipes_init(&r, ctx);
+    if (status == LN_OK)
+        status = find_recipes(&r);
+    if (status == LN_OK)
+        status = extend(c, constants, &r);
+    recipes_deinit(&r);
+    if (status != LN_OK || c->count == 0) {
+        ln_constants_destroy(c);
+        return status;
+    }
+    *out_constants = c;
+    return LN_OK;
+}
+
 void ln_constants_destroy(ln_constants *c)
 {
     if (!c)
@@ -259,10 +325,7 @@ static void pin_value(pinning *p, const recipes *made_by, size_t i)
 {
     ln_plan_value *v = &p->r->values[i];
     const recipe *made = ln_hash_find(made_by->by_name, v->name);
-    const place key = {.made = made ? *made : (recipe){{0}}};
-    const place *found =
-        made ? bsearch(&key, p->constants->places, p->constants->count, sizeof key, compare_places)
-             : NULL;
+    const place *found = made ? find_place(p->constants, made) : NULL;
     size_t at = found ? (size_t)(found - p->constants->places) : 0;
     if (!found || p->is_taken[at] || found->mtype != v->mtype)
         return;

@@ -8,6 +8,9 @@
 //     first plan    | reserved | a | b | c |  workspace ...
 //     a later one   | reserved | a |   | c | d |  workspace ...        a and c are not made again
 //                                          ^ end of the first's static region
+//
+// Forms of weights that a later plan has packed, since its algorithms need others, can join: then
+// what comes after that plan's region has them too.
 
 #ifndef LN_COMPILE_CONSTANTS_H
 #define LN_COMPILE_CONSTANTS_H
@@ -24,6 +27,11 @@ typedef struct ln_constants ln_constants;
 // are none that another plan can use: of a model with graphs, and where constants were computed
 // over each other.
 ln_status ln_constants_create(const ln_context *ctx, ln_constants **out_constants);
+
+// Those of `constants`, which `ctx`, LOADED, shares, and packed weights that `ctx` alone has; NULL
+// if it has none. Other constants may follow from its shape, so that there would be no end.
+ln_status ln_constants_extend(const ln_constants *constants, const ln_context *ctx,
+                              ln_constants **out_constants);
 void ln_constants_destroy(ln_constants *constants); // NULL is fine
 
 // Where their static region ends, for each memory type.

@@ -4,22 +4,33 @@
 #ifndef LN_COMPILE_INSTANCE_H
 #define LN_COMPILE_INSTANCE_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 
 #include "compile/constants.h"
 #include "ir/memory.h"
 
-// Constants that all instances of a program share.
+// Constants that all instances of a program share: those of the first, and, from when it is made,
+// forms of weights that a later one was the first to pack. An instance is planned and loaded with
+// those of one moment.
+typedef struct ln_shared_constants {
+    ln_constants *constants;
+    ln_memory *statics; // where they are
+    struct ln_shared_constants *earlier;
+} ln_shared_constants;
+
 typedef struct ln_instance_constants {
-    ln_constants *constants; // NULL: none, or none yet
-    ln_memory *statics;      // where they are
+    _Atomic(ln_shared_constants *) latest; // NULL: none, or none yet
 } ln_instance_constants;
 
 void ln_instance_constants_deinit(ln_instance_constants *shared);
+ln_constants *ln_instance_constants_latest(ln_instance_constants *shared); // NULL: none
 
 // As their namesakes below, which are asked with the context of a program.
 ln_status ln_instance_constants_share(ln_instance_constants *shared, const ln_context *first);
-ln_status ln_instance_load(const ln_instance_constants *shared, const ln_context *ctx,
+ln_status ln_instance_constants_extend(ln_instance_constants *shared, const ln_context *instance,
+                                       bool *out_has_joined);
+ln_status ln_instance_load(ln_instance_constants *shared, const ln_context *ctx,
                            ln_context *instance);
 
 // ---- Of the context of a program ----
@@ -39,5 +50,11 @@ ln_status ln_plans_load_instance(const ln_context *ctx, ln_context *instance);
 // Instances that are made afterwards have constants of `first`, which is one or is bound, where it
 // has them. Once, while none is made.
 ln_status ln_plans_share_constants(const ln_context *ctx, const ln_context *first);
+
+// They have forms of weights, too, that `instance`, LOADED, was the first to pack; *out_has_joined:
+// it has some, so that its constants stay in memory. Any number of threads may ask at once; one of
+// two that were made at the same time joins.
+ln_status ln_plans_extend_constants(const ln_context *ctx, const ln_context *instance,
+                                    bool *out_has_joined);
 
 #endif

@@ -263,18 +263,26 @@ bool ln_plans_have_instances(const ln_context *ctx)
 ln_status ln_plans_make_instance(const ln_context *ctx, const ln_context *caller, size_t count,
                                  const ln_input_shape *shapes, ln_context **out_instance)
 {
-    const shape_plans *p = (const shape_plans *)ctx->plans;
-    return make_in_range(p, ctx, caller, p->of_instances.constants, count, shapes, out_instance);
+    shape_plans *p = (shape_plans *)ctx->plans;
+    return make_in_range(p, ctx, caller, ln_instance_constants_latest(&p->of_instances), count,
+                         shapes, out_instance);
 }
 
 ln_status ln_plans_load_instance(const ln_context *ctx, ln_context *instance)
 {
-    return ln_instance_load(&((const shape_plans *)ctx->plans)->of_instances, ctx, instance);
+    return ln_instance_load(&((shape_plans *)ctx->plans)->of_instances, ctx, instance);
 }
 
 ln_status ln_plans_share_constants(const ln_context *ctx, const ln_context *first)
 {
     return ln_instance_constants_share(&((shape_plans *)ctx->plans)->of_instances, first);
+}
+
+ln_status ln_plans_extend_constants(const ln_context *ctx, const ln_context *instance,
+                                    bool *out_has_joined)
+{
+    return ln_instance_constants_extend(&((shape_plans *)ctx->plans)->of_instances, instance,
+                                        out_has_joined);
 }
 
 // ---- Life ----

@@ -7,14 +7,25 @@
 #include <lightnet/op_info.h>
 #include <lightnet/util.h>
 
-const ln_choice *ln_choice_find(const char *optype)
+// Whose type of operator, or of what packs for it, that is.
+static const ln_choice *find(const char *optype, bool is_pack)
 {
     const ln_arch *arch;
     for (size_t i = 0; (arch = ln_arch_find_at(i)); i++)
         for (const ln_choice *choice = arch->choices; choice && choice->optype; choice++)
-            if (ln_streq(choice->optype, optype))
+            if (ln_streq(is_pack ? choice->pack_type : choice->optype, optype))
                 return choice;
     return NULL;
+}
+
+const ln_choice *ln_choice_find(const char *optype)
+{
+    return find(optype, false);
+}
+
+bool ln_choice_packs(const char *optype)
+{
+    return find(optype, true) != NULL;
 }
 
 const char *ln_choice_made(const ln_choice *choice, const ln_op *op)

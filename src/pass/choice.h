@@ -29,6 +29,9 @@ typedef struct ln_choice {
 // What an arch knows about operators of that type; NULL: nothing to choose.
 const ln_choice *ln_choice_find(const char *optype);
 
+// Whether operators of that type pack weights for an algorithm.
+bool ln_choice_packs(const char *optype);
+
 // The algorithm that `op` says, or has because it says none.
 const char *ln_choice_made(const ln_choice *choice, const ln_op *op);
 

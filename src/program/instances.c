@@ -263,6 +263,7 @@ typedef struct made {
     ln_context *ctx; // NULL, as is the next: there can be no instance
     ln_instance *instance;
     bool is_misfit;
+    bool has_joined; // the constants that all share are in its memory, too
 } made;
 
 // The instance has constants in its own form.
@@ -292,7 +293,10 @@ static ln_status make(ln_instances *all, const ln_context *caller, size_t count,
     if (m->is_misfit)
         return LN_OK;
     LN_TRY(ln_instance_create(m->ctx, &m->instance));
-    return is_first && !all->has_first ? ln_plans_share_constants(all->home, m->ctx) : LN_OK;
+    if (!is_first || all->has_first)
+        return ln_plans_extend_constants(all->home, m->ctx, &m->has_joined);
+    m->has_joined = true;
+    return ln_plans_share_constants(all->home, m->ctx);
 }
 
 static ln_status make_or_nothing(ln_instances *all, const ln_context *caller, size_t count,
@@ -320,10 +324,10 @@ static void note_failure(row *r, ln_status status)
     r->reason = is_of_maker ? NULL : ln_strdup(ln_error_message());
 }
 
-static void note_made(ln_instances *all, row *r, const made *m, bool is_first)
+static void note_made(ln_instances *all, row *r, const made *m)
 {
     size_t byte_count = m->ctx ? ln_memory_size(m->ctx->static_memory, LN_MEM_CPU) : 0;
-    r->byte_count = is_first && !all->has_first ? 0 : byte_count; // the program holds those
+    r->byte_count = m->has_joined ? 0 : byte_count; // the program holds those
     all->byte_count += byte_count;
     r->ctx = m->ctx;
     r->held.instance = r->instance = m->instance;
@@ -345,7 +349,7 @@ static ln_status make_row(ln_instances *all, const ln_context *caller, row *r, s
     pthread_mutex_lock(&all->lock);
     if (is_first)
         all->sharing = m.instance || all->is_shared ? HAS_FIRST : NO_FIRST;
-    note_made(all, r, &m, is_first);
+    note_made(all, r, &m);
     if (status != LN_OK)
         note_failure(r, status);
     if (status != LN_OK && status != LN_LIMIT)
