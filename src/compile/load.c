@@ -297,6 +297,25 @@ static ln_status run_static(ln_context *ctx, const bool *needed, ln_fill *fill)
     return LN_OK;
 }
 
+// Whether what is made stays only while the model is loaded. Of plans that share their constants
+// that is rare, and the memory as large as the largest weights.
+static bool makes_loads(const ln_context *ctx, const bool *needed)
+{
+    size_t index = 0;
+    const ln_op *op;
+    LN_LIST_FOREACH (op, ctx->ops) {
+        if (needed && !needed[index++])
+            continue;
+        const ln_tensor_list_entry *out;
+        LN_LIST_FOREACH (out, op->op_arg->tensors_out) {
+            const ln_tensor_entry *entry = ln_tensor_table_find(ctx->tensor_table, out->name);
+            if (!entry || entry->is_load)
+                return true;
+        }
+    }
+    return false;
+}
+
 static ln_status make_constants(ln_context *ctx)
 {
     ln_fill fill = {.ctx = ctx};
@@ -305,7 +324,7 @@ static ln_status make_constants(ln_context *ctx)
     ln_status status = ln_fill_open(&fill);
     if (status == LN_OK && ctx->constants)
         status = ln_constants_find_needed(ctx, &needed);
-    if (status == LN_OK)
+    if (status == LN_OK && makes_loads(ctx, needed))
         status = ln_context_take_load_memory(ctx, &memory);
     fenv_t callers;
     ln_run_begin(ctx->pool, &callers);

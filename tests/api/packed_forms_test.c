@@ -12,8 +12,8 @@
 #include "tests/random.h"
 
 // The algorithm is direct up to 5, then Winograd's with tiles of 2, 4 from 11 and 6 from 17 on.
-#define CHANNELS 96
-#define MAX_SIZE 24
+#define CHANNELS     96
+#define MAX_SIZE     24
 #define FORM(points) ((size_t)CHANNELS * CHANNELS * (points) * sizeof(float))
 
 static const char network[] =
@@ -91,7 +91,7 @@ static bool has_output(const ln_session *session, int size)
 
 // ---- Memory ----
 
-static atomic_size_t taken_bytes;
+static atomic_size_t taken_bytes, largest_request;
 
 static size_t size_of_block(void *p)
 {
@@ -102,6 +102,7 @@ static void *counted_resize(void *user, void *p, size_t size)
 {
     (void)user;
     size_t old_bytes = size_of_block(p);
+    largest_request = size > largest_request ? size : largest_request;
     void *resized = realloc(p, size);
     if (resized)
         atomic_fetch_add(&taken_bytes, size_of_block(resized) - old_bytes);
@@ -155,6 +156,25 @@ TEST(another_shape_takes_no_memory_for_a_form_that_is_packed)
             ln_session_free(sessions[i][k]);
         }
     }
+    ln_program_release(program);
+    ln_allocator_set(NULL);
+    ln_arch_cleanup();
+}
+
+// The weights as they are in the model are there for packing alone.
+TEST(another_shape_that_packs_nothing_takes_no_memory_for_the_weights)
+{
+    open_library();
+    ln_allocator_set(&counted);
+    ln_program *program = open_program();
+    ln_session *sessions[2];
+    (void)count_session(program, 4, &sessions[0]);
+    CHECK(largest_request >= FORM(9));
+    largest_request = 0;
+    (void)count_session(program, 5, &sessions[1]);
+    CHECK(largest_request < FORM(9) / 2);
+    for (int i = 0; i < 2; i++)
+        ln_session_free(sessions[i]);
     ln_program_release(program);
     ln_allocator_set(NULL);
     ln_arch_cleanup();
@@ -222,5 +242,6 @@ TEST(threads_that_pack_forms_have_the_bits_of_each_shape)
 }
 
 TEST_LIST(another_shape_takes_no_memory_for_a_form_that_is_packed,
+          another_shape_that_packs_nothing_takes_no_memory_for_the_weights,
           memory_stays_bounded_whatever_forms_come_and_go,
           threads_that_pack_forms_have_the_bits_of_each_shape)
