@@ -2,8 +2,8 @@
 // Storing what is computed once: the constants that a run reads go into a file, and come from there
 // by `create` operators in the place of those that computed them.
 //
-//     create(w) -> conv2d_pack(w) -> p -> conv2d_nhwc        becomes        create(p) ->
-//     conv2d_nhwc
+//     create(w) -> conv2d_pack(w) -> p -> conv2d_nhwc    becomes
+//     create(p) -> conv2d_nhwc
 //
 // What the text can say as well stays there: short lists of numbers, and views.
 
