@@ -421,6 +421,16 @@ static void try_in_loop(verdict *v, as_read *a, const model *m, const char *targ
     free(text);
 }
 
+// Inputs are parts of wider tensors there.
+static void try_in_scan(verdict *v, as_read *a, const model *m, const char *target)
+{
+    char *text = model_write_in_scan(m, 2);
+    if (text)
+        try_side(v, a, text, strcmp(target, "cpu") == 0 ? "scan on cpu" : "scan on ref",
+                 &(side_options){.target = target});
+    free(text);
+}
+
 static bool has_op(const model *m, const char *optype)
 {
     for (int i = 0; i < m->op_count; i++)
@@ -470,6 +480,8 @@ static void run_all(const model *m, uint64_t seed, verdict *v)
             try_in_branch(v, a, m, test_random_below(&random, 2) ? "cpu" : "ref");
         if (options.is_long || test_random_below(&random, 8) == 0)
             try_in_loop(v, a, m, test_random_below(&random, 2) ? "cpu" : "ref");
+        if (options.is_long || test_random_below(&random, 8) == 0)
+            try_in_scan(v, a, m, test_random_below(&random, 2) ? "cpu" : "ref");
         if (options.is_long || test_random_below(&random, 8) == 0)
             try_side(v, a, text, "halves",
                      &(side_options){.target = "cpu", .keeps_halves = true, .threads = 3});

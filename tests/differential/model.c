@@ -298,6 +298,13 @@ static void put_args(writer *w, const model *m, const model_arg *args, int count
         put(w, "%s%s=%s", i ? ", " : "", args[i].arg_name, m->tensors[args[i].tensor].name);
 }
 
+static void put_params(writer *w, const model *m, const model_op *op)
+{
+    for (int p = 0; p < op->param_count; p++)
+        put(w, "%s%s=%s", p ? ", " : "", op->params[p].arg_name, m->arena + op->params[p].value);
+    put(w, ");\n");
+}
+
 static void put_op(writer *w, const model *m, const model_op *op)
 {
     put(w, "%s(", op->optype);
@@ -305,9 +312,7 @@ static void put_op(writer *w, const model *m, const model_op *op)
     put(w, " | ");
     put_args(w, m, op->outs, op->out_count);
     put(w, " | ");
-    for (int p = 0; p < op->param_count; p++)
-        put(w, "%s%s=%s", p ? ", " : "", op->params[p].arg_name, m->arena + op->params[p].value);
-    put(w, ");\n");
+    put_params(w, m, op);
 }
 
 static bool is_output(const model *m, int t)
@@ -435,6 +440,86 @@ char *model_write_in_loop(const model *m, int trip_count)
             put_op(&w, m, op);
     }
     put(&w, "output(src=goes_on | |);\n");
+    for (int t = 0; t < m->tensor_count; t++)
+        if (is_output(m, t))
+            put(&w, "output(src=%s | |);\n", m->tensors[t].name);
+    put(&w, "}\n");
+    return w.text;
+}
+
+// The model's inputs with other names, and each of them `count` times in a row.
+static void put_rows(writer *w, const model *m, int count)
+{
+    for (int i = 0; i < m->op_count; i++) {
+        if (!is_input_op(&m->ops[i]))
+            continue;
+        const model_tensor *t = &m->tensors[m->ops[i].outs[0].tensor];
+        put(w, "input( | dst=one_%s | ", t->name);
+        put_params(w, m, &m->ops[i]);
+        put(w, "reshape(src=one_%s | dst=row_%s | dims=[1", t->name, t->name);
+        for (int d = 0; d < t->ndim; d++)
+            put(w, ", %d", t->dims[d]);
+        put(w, "]);\nconcat(src1=row_%s", t->name);
+        for (int k = 2; k <= count; k++)
+            put(w, ", src%d=row_%s", k, t->name);
+        put(w, " | dst=rows_%s | axis=0);\n", t->name);
+    }
+}
+
+static void put_scan(writer *w, const model *m)
+{
+    int number = 0, input_count = 0;
+    put(w, "Scan(");
+    for (int t = 0; t < m->tensor_count; t++)
+        if (is_output(m, t))
+            put(w, "initial_state_and_scan_inputs%d=first_%s, ", ++number, m->tensors[t].name);
+    for (int i = 0; i < m->op_count; i++)
+        if (is_input_op(&m->ops[i]))
+            put(w, "%sinitial_state_and_scan_inputs%d=rows_%s", input_count++ ? ", " : "", ++number,
+                m->tensors[m->ops[i].outs[0].tensor].name);
+    put(w, " | ");
+    number = 0;
+    for (int t = 0; t < m->tensor_count; t++)
+        if (is_output(m, t)) {
+            put(w, "%sfinal_state_and_scan_outputs%d=of_%s", number ? ", " : "", number + 1,
+                m->tensors[t].name);
+            number++;
+        }
+    put(w, " | body=\"body\", num_scan_inputs=%d);\n", input_count);
+}
+
+char *model_write_in_scan(const model *m, int trip_count)
+{
+    bool has_inputs = false;
+    for (int i = 0; i < m->op_count; i++)
+        if (is_input_op(&m->ops[i])) {
+            has_inputs = true;
+            if (m->tensors[m->ops[i].outs[0].tensor].ndim == MODEL_RANK ||
+                !model_op_param(m, &m->ops[i], "data"))
+                return NULL;
+        }
+    if (!has_inputs)
+        return NULL;
+    writer w = {.text = malloc(4096), .size = 4096};
+    put_rows(&w, m, trip_count);
+    put_states(&w, m);
+    put_scan(&w, m);
+    for (int t = 0; t < m->tensor_count; t++)
+        if (is_output(m, t))
+            put(&w, "output(src=of_%s | |);\n", m->tensors[t].name);
+    put(&w, "graph body {\n");
+    for (int t = 0; t < m->tensor_count; t++)
+        if (is_output(m, t))
+            put(&w, "input( | dst=state_%s | dtype=%s, dims=[], open=true);\n", m->tensors[t].name,
+                tl_dtype_name(m->tensors[t].dtype));
+    for (int i = 0; i < m->op_count; i++)
+        if (is_input_op(&m->ops[i]))
+            put(&w, "input( | dst=%s | dtype=%s, dims=%s);\n",
+                m->tensors[m->ops[i].outs[0].tensor].name, model_op_param(m, &m->ops[i], "dtype"),
+                model_op_param(m, &m->ops[i], "dims"));
+    for (int i = 0; i < m->op_count; i++)
+        if (!is_input_op(&m->ops[i]))
+            put_op(&w, m, &m->ops[i]);
     for (int t = 0; t < m->tensor_count; t++)
         if (is_output(m, t))
             put(&w, "output(src=%s | |);\n", m->tensors[t].name);
