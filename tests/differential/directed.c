@@ -807,8 +807,9 @@ static bool make_integer_product(model *m, test_random *random, const sizes *s)
 static int add_some_axes(model *m, test_random *random, const model_tensor *t)
 {
     leaf l = {.dtype = TL_FLOAT, .ndim = t->ndim};
+    const int only = t->ndim && chance(random, 50) ? (int)test_random_below(random, t->ndim) : -1;
     for (int d = 0; d < t->ndim; d++)
-        l.dims[d] = chance(random, 50) ? t->dims[d] : 1;
+        l.dims[d] = (only < 0 ? chance(random, 50) : d == only) ? t->dims[d] : 1;
     while (l.ndim > 0 && l.dims[0] == 1 && chance(random, 50))
         memmove(l.dims, l.dims + 1, (size_t)--l.ndim * sizeof l.dims[0]);
     switch (test_random_below(random, 8)) {
@@ -857,13 +858,16 @@ static int add_elew(model *m, test_random *random, const char *how, int a, int b
 // rules join with one another and with what is before them.
 static bool make_some_axes(model *m, test_random *random, const sizes *s)
 {
-    static const char *const before[] = {"conv",      "deconv",  "linear",  "matmul",
-                                         "batchnorm", "softmax", "reduce",  "layernorm",
-                                         "groupnorm", "pool",    "rescale", "act"};
+    static const char *const before[] = {"conv",      "conv",      "conv",      "deconv",
+                                         "linear",    "linear",    "matmul",    "batchnorm",
+                                         "layernorm", "groupnorm", "transpose", "act"};
     static const char *const hows[] = {"TL_MUL", "TL_MUL", "TL_SUM", "TL_SUM",
                                        "TL_SUB", "TL_DIV", "TL_MAX", "TL_MIN"};
+    sizes of = *s;
+    if (chance(random, 60)) // an axis is as long as others
+        of.h = of.w = of.k = of.c;
     preset p = {.optype = before[test_random_below(random, 12)], .has_plain_params = true};
-    int x = add(m, random, s, &p);
+    int x = add(m, random, &of, &p);
     if (x < 0 || m->tensors[x].dtype != TL_FLOAT)
         return false;
     for (int i = PICK(random, 1, 2, 2, 3, 3, 4); x >= 0 && i > 0; i--) {
