@@ -28,7 +28,7 @@ LIGHTNET = str(pathlib.Path(sys.argv[1]).resolve())
 CREATE = re.compile(r"(create\(\| dst=(\w+) \|)([^;]*)(\);)")
 
 # Why a network is not written: it is in words of an arch, prints, or has no data.
-WITHOUT_FORM = re.compile(r"operator '[^']*' \((linear_pack|attention|attention_mask|quant_conv|quant_matmul|scale_shift|take|print)\): "
+WITHOUT_FORM = re.compile(r"operator '[^']*' \((linear_pack|attention|attention_mask|quant_conv|quant_matmul|scale_shift|take|print|rescale)\): "
                           r"with these parameters it has no form in ONNX|comes from a data file, which is not given|"
                           r"a model that is compiled cannot be written in ONNX any more|"
                           r"no opset has both|does not take (int32|bool) for input")
