@@ -143,23 +143,11 @@ static ln_status know(ln_context *ctx, knowledge known)
     return known == RANGED ? ln_context_set_range(ctx, "N", 1, MAX_ROWS) : LN_OK;
 }
 
-// Of `ctx`, which is only read so far and is closed.
-static ln_program *program_of(ln_context *ctx)
-{
-    ln_program *program;
-    CHECK_OK(ln_context_set_threads(ctx, 1));
-    CHECK_OK(ln_context_compile(ctx, "cpu"));
-    CHECK_OK(ln_context_load(ctx, NULL));
-    CHECK_OK(ln_program_create(ctx, &program));
-    close_context(ctx);
-    return program;
-}
-
 static ln_program *program_that_knows(knowledge known)
 {
     ln_context *ctx = open_text(NETWORK);
     CHECK_OK(know(ctx, known));
-    return program_of(ctx);
+    return make_program(ctx);
 }
 
 static ln_program *program_with(const char *text, const ln_limits *limits)
@@ -167,7 +155,7 @@ static ln_program *program_with(const char *text, const ln_limits *limits)
     ln_context *ctx = open_text(text);
     if (limits)
         CHECK_OK(ln_context_set_limits(ctx, limits));
-    return program_of(ctx);
+    return make_program(ctx);
 }
 
 static ln_session *session_of(ln_program *program)

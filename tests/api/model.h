@@ -66,4 +66,16 @@ static inline void close_context(ln_context *ctx)
     ln_context_free(ctx);
 }
 
+// A program for cpu of `ctx`, READY, which is closed; runs take one thread.
+static inline ln_program *make_program(ln_context *ctx)
+{
+    ln_program *program;
+    CHECK_OK(ln_context_set_threads(ctx, 1));
+    CHECK_OK(ln_context_compile(ctx, "cpu"));
+    CHECK_OK(ln_context_load(ctx, NULL));
+    CHECK_OK(ln_program_create(ctx, &program));
+    close_context(ctx);
+    return program;
+}
+
 #endif

@@ -243,6 +243,28 @@ TEST(a_relu_that_ends_at_a_constant_is_a_clip)
     ln_arch_cleanup();
 }
 
+// Zero points i and z that come in the run, and others that read them: a rule that takes them for 0
+// loses nothing else.
+#define ZEROS                                                                                      \
+    "input(| dst=i | dtype=TL_INT16, dims=[1]); input(| dst=z | dtype=TL_INT8, dims=[1]);"         \
+    "elew(src1=i, src2=i | dst=i2 | elew_op=TL_SUM);"                                              \
+    "elew(src1=z, src2=z | dst=z2 | elew_op=TL_SUM);"
+
+#define RESCALED                                                                                   \
+    ZEROS                                                                                          \
+    "input(| dst=x | dtype=TL_INT16, dims=[2, 4]);"                                                \
+    "create(| dst=m | dtype=TL_FLOAT, dims=[1], data=[0.5]);"                                      \
+    "create(| dst=k | dtype=TL_INT32, dims=[1], data=[1073741824]);"                               \
+    "create(| dst=s | dtype=TL_INT32, dims=[1], data=[1]);"
+
+#define WIDE                                                                                       \
+    ZEROS                                                                                          \
+    "input(| dst=h | dtype=TL_INT16, dims=[1, 1, 2, 2]);"                                          \
+    "input(| dst=g | dtype=TL_INT16, dims=[1, 2]);"                                                \
+    "create(| dst=w | dtype=TL_INT8, dims=[1, 1, 1, 1], data=[3]);"                                \
+    "create(| dst=v | dtype=TL_INT8, dims=[2, 1], data=[3, 4]);"                                   \
+    "create(| dst=b | dtype=TL_INT64, dims=[1], data=[5]);"
+
 static const struct {
     const char *why;
     const char *text;
@@ -264,6 +286,56 @@ static const struct {
      "create(| dst=a | dtype=TL_INT64, dims=[1], data=[0]);"
      "Unsqueeze(data=x | expanded=y | axes=[0], since=1); Unsqueeze(data=x, axes=a | expanded=z | since=13);",
      LN_UNSUPPORTED, "no opset has both"},
+    {"a zero point of the run, rounding float",
+     RESCALED
+     "rescale(src=x, multiplier=m, src_zero=i | dst=y | output_dtype=TL_INT8, rounding=float);",
+     LN_UNSUPPORTED, "no form in ONNX"},
+    {"a zero point of the run in the result, rounding float",
+     RESCALED "rescale(src=x, multiplier=m, dst_zero=z | dst=y | rounding=float);", LN_UNSUPPORTED,
+     "no form in ONNX"},
+    {"a zero point of the run, rounding away",
+     RESCALED
+     "rescale(src=x, multiplier=m, src_zero=i | dst=y | output_dtype=TL_INT8, rounding=away);",
+     LN_UNSUPPORTED, "no form in ONNX"},
+    {"a zero point of the run in the result, rounding away",
+     RESCALED "rescale(src=x, multiplier=m, dst_zero=z | dst=y | rounding=away);", LN_UNSUPPORTED,
+     "no form in ONNX"},
+    {"a zero point of the run, rounding q31",
+     RESCALED
+     "rescale(src=x, multiplier=k, shift=s, src_zero=i | dst=y | output_dtype=TL_INT8, rounding=q31);",
+     LN_UNSUPPORTED, "no form in ONNX"},
+    {"a zero point of the run in the result, rounding q31",
+     RESCALED "rescale(src=x, multiplier=k, shift=s, dst_zero=z | dst=y | rounding=q31);",
+     LN_UNSUPPORTED, "no form in ONNX"},
+    {"a zero point of the run, rounding q31_single",
+     RESCALED
+     "rescale(src=x, multiplier=k, shift=s, src_zero=i | dst=y | output_dtype=TL_INT8, rounding=q31_single);",
+     LN_UNSUPPORTED, "no form in ONNX"},
+    {"a zero point of the run in the result, rounding q31_single",
+     RESCALED "rescale(src=x, multiplier=k, shift=s, dst_zero=z | dst=y | rounding=q31_single);",
+     LN_UNSUPPORTED, "no form in ONNX"},
+    {"a zero point of the run, rounding q15",
+     RESCALED
+     "rescale(src=x, multiplier=k, shift=s, src_zero=i | dst=y | output_dtype=TL_INT8, rounding=q15);",
+     LN_UNSUPPORTED, "no form in ONNX"},
+    {"a zero point of the run in the result, rounding q15",
+     RESCALED "rescale(src=x, multiplier=k, shift=s, dst_zero=z | dst=y | rounding=q15);",
+     LN_UNSUPPORTED, "no form in ONNX"},
+    {"a zero point of the run, rounding shift",
+     RESCALED "rescale(src=x, shift=s, src_zero=i | dst=y | output_dtype=TL_INT8, rounding=shift);",
+     LN_UNSUPPORTED, "no form in ONNX"},
+    {"a zero point of the run in the result, rounding shift",
+     RESCALED "rescale(src=x, shift=s, dst_zero=z | dst=y | rounding=shift);", LN_UNSUPPORTED,
+     "no form in ONNX"},
+    {"a zero point of the run, convolution of int16",
+     WIDE "quant_conv(src=h, weight=w, src_zero=i | dst=y |);", LN_UNSUPPORTED, "no form in ONNX"},
+    {"the same with a bias", WIDE "quant_conv(src=h, weight=w, src_zero=i, bias=b | dst=y |);",
+     LN_UNSUPPORTED, "no form in ONNX"},
+    {"a zero point of the run, product of int16",
+     WIDE "quant_matmul(src=g, weight=v, src_zero=i | dst=y |);", LN_UNSUPPORTED,
+     "no form in ONNX"},
+    {"the product with a bias", WIDE "quant_matmul(src=g, weight=v, src_zero=i, bias=b | dst=y |);",
+     LN_UNSUPPORTED, "no form in ONNX"},
 };
 
 TEST(what_onnx_has_no_form_for_is_named)

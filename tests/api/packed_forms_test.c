@@ -26,14 +26,7 @@ static const char network[] =
 
 static ln_program *open_program(void)
 {
-    ln_context *ctx = open_text(network);
-    ln_program *program;
-    CHECK_OK(ln_context_set_threads(ctx, 1));
-    CHECK_OK(ln_context_compile(ctx, "cpu"));
-    CHECK_OK(ln_context_load(ctx, NULL));
-    CHECK_OK(ln_program_create(ctx, &program));
-    close_context(ctx);
-    return program;
+    return make_program(open_text(network));
 }
 
 static ln_object *image_of(int size)
