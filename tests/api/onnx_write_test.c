@@ -286,6 +286,10 @@ static const struct {
      "create(| dst=a | dtype=TL_INT64, dims=[1], data=[0]);"
      "Unsqueeze(data=x | expanded=y | axes=[0], since=1); Unsqueeze(data=x, axes=a | expanded=z | since=13);",
      LN_UNSUPPORTED, "no opset has both"},
+    {"half a power of a norm, an integer since opset 2", X4 "pool(src=x | dst=y | kind=lp, p=1.5);",
+     LN_UNSUPPORTED, "param 'p' is 1.5, and ONNX has only integers there"},
+    {"half a step of a window", X4 "pool(src=x | dst=y | size=[2, 2], stride=[1, 1.5]);",
+     LN_UNSUPPORTED, "param 'strides' is 1.5, and ONNX has only integers there"},
     {"a zero point of the run, rounding float",
      RESCALED
      "rescale(src=x, multiplier=m, src_zero=i | dst=y | output_dtype=TL_INT8, rounding=float);",

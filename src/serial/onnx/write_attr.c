@@ -4,6 +4,7 @@
 
 #include "serial/onnx/writer.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -121,11 +122,13 @@ static void end(ln_onnx_writer *w, int type)
 }
 
 // The integer that was read as this number; what is beyond stands for as far as possible.
-static int64_t to_int(double x)
+static ln_status to_int(ln_onnx_writer *w, const char *name, double x, int64_t *value)
 {
-    if (!(x < 0x1p63))
-        return x >= 0x1p63 ? INT64_MAX : 0; // NaN is no integer
-    return x <= -0x1p63 ? INT64_MIN : (int64_t)x;
+    if (isnan(x) || (isfinite(x) && x != trunc(x)))
+        return ln_onnx_write_fail(w, LN_UNSUPPORTED,
+                                  "param '%s' is %.9g, and ONNX has only integers there", name, x);
+    *value = x >= 0x1p63 ? INT64_MAX : x <= -0x1p63 ? INT64_MIN : (int64_t)x;
+    return LN_OK;
 }
 
 static void put_int(ln_onnx_writer *w, const char *name, int64_t value)
@@ -149,26 +152,34 @@ static void put_string(ln_onnx_writer *w, const char *name, const char *value)
     end(w, LN_ATTRIBUTE_STRING);
 }
 
-static void write_number(ln_onnx_writer *w, const char *name, double value)
+static ln_status write_number(ln_onnx_writer *w, const char *name, double x)
 {
-    if (is_float(w->op, name))
-        put_float(w, name, value);
-    else
-        put_int(w, name, to_int(value));
+    int64_t value;
+    if (is_float(w->op, name)) {
+        put_float(w, name, x);
+        return LN_OK;
+    }
+    LN_TRY(to_int(w, name, x, &value));
+    put_int(w, name, value);
+    return LN_OK;
 }
 
-static void write_numbers(ln_onnx_writer *w, const ln_param_entry *param)
+static ln_status write_numbers(ln_onnx_writer *w, const ln_param_entry *param)
 {
     int has_floats = is_float(w->op, param->arg_name);
     begin(w, param->arg_name);
     for (int i = 0; i < param->array_len; i++) {
         double x = param->value_array_double[i];
-        if (has_floats)
+        int64_t value;
+        if (has_floats) {
             ln_onnx_put_float(&w->attribute, LN_ONNX_attribute_floats, (float)x);
-        else
-            ln_onnx_put_int(&w->attribute, LN_ONNX_attribute_ints, to_int(x));
+            continue;
+        }
+        LN_TRY(to_int(w, param->arg_name, x, &value));
+        ln_onnx_put_int(&w->attribute, LN_ONNX_attribute_ints, value);
     }
     end(w, has_floats ? LN_ATTRIBUTE_FLOATS : LN_ATTRIBUTE_INTS);
+    return LN_OK;
 }
 
 static void write_strings(ln_onnx_writer *w, const ln_param_entry *param)
@@ -242,7 +253,7 @@ static ln_status write_param(ln_onnx_writer *w, const ln_param_entry *param)
     if (!info || strcmp(param->arg_name, "since") == 0)
         return LN_OK;
     switch (param->type) {
-    case LN_PARAM_NUMBER: write_number(w, param->arg_name, param->value_double); return LN_OK;
+    case LN_PARAM_NUMBER: return write_number(w, param->arg_name, param->value_double);
     case LN_PARAM_BOOL: put_int(w, param->arg_name, param->value_bool != 0); return LN_OK;
     case LN_PARAM_STRING: return write_string(w, info, param);
     case LN_PARAM_ARRAY_STRING: write_strings(w, param); return LN_OK;
@@ -250,7 +261,7 @@ static ln_status write_param(ln_onnx_writer *w, const ln_param_entry *param)
         if (info->ptype == LN_PARAM_ARRAY_STRING)
             write_strings(w, &(ln_param_entry){.arg_name = param->arg_name});
         else
-            write_numbers(w, param);
+            return write_numbers(w, param);
         return LN_OK;
     default:
         return ln_onnx_write_fail(w, LN_UNSUPPORTED, "param '%s' is of a type that ONNX lacks",
