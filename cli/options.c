@@ -290,11 +290,14 @@ static int say_bad_long(const verb_usage *verb, const char *text)
                                strchr(text + len, '.') && has_option(verb, OPT_OUTFILE)
                                    ? "; -o FILE names what is written"
                                    : "");
-    if (list_completions(verb, text, len, list, sizeof list) > 1)
+    int completion_count = list_completions(verb, text, len, list, sizeof list);
+    if (completion_count > 1)
         return say_usage_error(verb->name, "option --%s may be %s", name, list);
     const char *hint = id == OPT_COUNT ? foreign_option(name) : NULL;
     if (hint)
         return say_usage_error(verb->name, "unknown option --%s: %s", name, hint);
+    if (completion_count == 1)
+        return say_usage_error(verb->name, "unknown option --%s; did you mean %s?", name, list);
     const char *nearest = nearest_option(verb, name);
     if (nearest)
         return say_usage_error(verb->name, "unknown option --%s; did you mean --%s?", name,
@@ -447,6 +450,19 @@ static int check_written_once(const verb_usage *verb, const verb_option *option,
     return EXIT_OK;
 }
 
+// getopt takes the beginning of a name for the name: --time would be --timeout.
+static int check_whole_name(const verb_usage *verb, const verb_option *option, char **argv)
+{
+    const char *text = argv[optind - 1];
+    if (optarg && text == optarg) // its value is an argument of its own
+        text = argv[optind - 2];
+    text += strspn(text, "-");
+    const char *name = option_rows[option->id].name;
+    size_t len = strcspn(text, "=");
+    return strlen(name) == len && strncmp(name, text, len) == 0 ? EXIT_OK
+                                                                : say_bad_long(verb, text);
+}
+
 int options_parse(const verb_usage *verb, int argc, char **argv, void *dest, int *out_argc,
                   char ***out_argv)
 {
@@ -462,7 +478,9 @@ int options_parse(const verb_usage *verb, int argc, char **argv, void *dest, int
         if (answer == '?' || answer == ':')
             return say_bad_option(verb, answer, argv[optind - 1]);
         const verb_option *option = find_option(verb, answer);
-        int code = check_written_once(verb, option, optarg, &written);
+        int code = answer >= FIRST_LONG ? check_whole_name(verb, option, argv) : EXIT_OK;
+        if (code == EXIT_OK)
+            code = check_written_once(verb, option, optarg, &written);
         if (code == EXIT_OK)
             code = take_value(verb, option, dest, optarg);
         if (code != EXIT_OK)

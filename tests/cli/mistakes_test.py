@@ -415,6 +415,12 @@ MISTAKES = r"""
     no input file
 2 -o out2.json
     no input file
+2 run --time=2 --zero relu.net
+    unknown option --time; did you mean --timeout?
+2 run --targ cpu --zero relu.net
+    unknown option --targ; did you mean --target?
+2 -time=2 relu.net
+    unknown option --time; did you mean --timeout?
 """
 
 
