@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include <strings.h>
 
 #include "cli.h"
 #include "compile_flags.h"
@@ -137,6 +138,32 @@ const verb_usage plan_usage = {
     .options = takes,
 };
 
+// The ending of a file whose content would be something else; NULL where it fits.
+static const char *find_wrong_ending(const plan_options *o)
+{
+    static const char *const pictures[] = {".png",  ".jpg", ".jpeg", ".gif", ".bmp", ".webp",
+                                           ".tiff", ".tif", ".pdf",  ".eps", ".ps",  ".dot"};
+    const char *slash = strrchr(o->outfile, '/');
+    const char *ending = strrchr(slash ? slash : o->outfile, '.');
+    for (size_t i = 0; ending && i < sizeof pictures / sizeof pictures[0]; i++)
+        if (strcasecmp(ending, pictures[i]) == 0)
+            return ending;
+    return NULL;
+}
+
+static int check_ending(const plan_options *o)
+{
+    const char *ending = find_wrong_ending(o);
+    if (ending)
+        return say_usage_error("plan",
+                               "%s: the plan is not drawn as %s; --svg -o FILE.svg draws it",
+                               o->outfile, ending);
+    size_t len = strlen(o->outfile);
+    if (!o->is_svg && len > 4 && strcasecmp(o->outfile + len - 4, ".svg") == 0)
+        return say_usage_error("plan", "%s would hold text; --svg draws", o->outfile);
+    return EXIT_OK;
+}
+
 static int parse(int argc, char **argv, plan_options *o)
 {
     int code = options_parse_one(&plan_usage, "model", argc, argv, o, &o->model);
@@ -144,7 +171,7 @@ static int parse(int argc, char **argv, plan_options *o)
         return say_usage_error("plan", "one of --svg, --json and --short at a time");
     if (code == EXIT_OK && o->json && strcmp(o->json, "-") != 0)
         o->outfile = o->json;
-    return code;
+    return code == EXIT_OK ? check_ending(o) : code;
 }
 
 static ln_status write_plan(FILE *out, const plan_options *o, const ln_context *ctx,

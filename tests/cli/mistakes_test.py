@@ -421,6 +421,12 @@ MISTAKES = r"""
     unknown option --targ; did you mean --target?
 2 -time=2 relu.net
     unknown option --time; did you mean --timeout?
+2 plan relu.net -o plan.png
+    plan.png: the plan is not drawn as .png; --svg -o FILE.svg draws it
+2 plan relu.net --svg -o plan.pdf
+    plan.pdf: the plan is not drawn as .pdf; --svg -o FILE.svg draws it
+2 plan relu.net -o plan.svg
+    plan.svg would hold text; --svg draws
 """
 
 
