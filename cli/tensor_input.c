@@ -5,6 +5,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <lightnet/lightnet.h>
 
@@ -57,6 +58,21 @@ ln_status npy_read(const char *path, tl_tensor **out_tensor)
 
 // ---- Inputs of a model ----
 
+// "x:x.npy", as other programs have it, where no file has that name and the model has that input.
+static ln_status check_is_no_pair(const ln_context *ctx, const char *text)
+{
+    const char *colon = strchr(text, ':');
+    if (!colon || !colon[1] || strchr(text, '=') || access(text, F_OK) == 0)
+        return LN_OK;
+    size_t name_len = (size_t)(colon - text);
+    const char *name;
+    for (size_t i = 0; (name = ln_context_input_name(ctx, i)); i++)
+        if (strlen(name) == name_len && strncmp(name, text, name_len) == 0)
+            return LN_FAIL(LN_INVALID, "-i takes NAME=FILE: -i %s=%s, not %s", name, colon + 1,
+                           text);
+    return LN_OK;
+}
+
 ln_status tensor_input_find(const ln_context *ctx, const char *text, const ln_tensor_entry **out,
                             const char **out_path)
 {
@@ -65,6 +81,7 @@ ln_status tensor_input_find(const ln_context *ctx, const char *text, const ln_te
     *out_path = equals ? equals + 1 : text;
     *out = NULL;
     size_t name_len = equals ? (size_t)(equals - text) : 0;
+    LN_TRY(check_is_no_pair(ctx, text));
     if (!equals) {
         if (count != 1)
             return LN_FAIL(LN_INVALID, "the model has %zu inputs, so say which: -i NAME=%s", count,

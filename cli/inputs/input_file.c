@@ -228,6 +228,9 @@ ln_status input_read(const char *path, const input_wish *wish, const input_optio
     char fault[128];
     if (!*path)
         return LN_FAIL(LN_INVALID, "-i %s= has neither a file nor a value after it", wish->name);
+    if (access(path, F_OK) != 0 && *path == '@' && path[1]) // as curl takes it
+        return LN_FAIL(LN_IO, "cannot open %s; a file has no @ before it: -i %s=%s", path,
+                       wish->name, path + 1);
     if (access(path, F_OK) != 0 && literal_fault(path, fault, sizeof fault))
         return LN_FAIL(LN_INVALID, "-i %s=%s is neither a file nor a value: %s", wish->name, path,
                        fault);

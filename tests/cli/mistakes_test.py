@@ -427,6 +427,12 @@ MISTAKES = r"""
     plan.pdf: the plan is not drawn as .pdf; --svg -o FILE.svg draws it
 2 plan relu.net -o plan.svg
     plan.svg would hold text; --svg draws
+1 run relu.net -i x:x.npy
+    -i takes NAME=FILE: -i x=x.npy, not x:x.npy
+1 run two.net -i a:small.npy -i b:small.npy
+    -i takes NAME=FILE: -i a=small.npy, not a:small.npy
+1 run relu.net -i x=@x.npy
+    cannot open @x.npy; a file has no @ before it: -i x=x.npy
 """
 
 
