@@ -133,7 +133,9 @@ static int parse(int argc, char **argv, source_options *o)
         o->outfile = o->compile ? "out.json" : "!";
     if (!o->compile && !o->run)
         o->compile = o->run = 1;
-    return say_bad_source(count, operands);
+    code = say_bad_source(count, operands);
+    return code == EXIT_OK ? options_check_overwrite(&compile_and_run_usage, o->outfile, o->source)
+                           : code;
 }
 
 static ln_status check_only_run(const source_options *o)

@@ -26,6 +26,7 @@ const verb_usage completion_usage = {
         "puts it where the shells look. \"man\" prints TEMPLATE with the commands and their "
         "options in place of the line @OPTIONS@.",
     .options = takes,
+    .has_words = 1,
 };
 
 static const option_row *row_of(const verb_option *option)

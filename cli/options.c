@@ -7,6 +7,7 @@
 #include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <lightnet/spelling.h>
@@ -463,6 +464,69 @@ static int check_whole_name(const verb_usage *verb, const verb_option *option, c
                                                                 : say_bad_long(verb, text);
 }
 
+// ---- Files that are read and written ----
+
+typedef enum file_use { FILE_UNUSED, FILE_READ, FILE_WRITTEN } file_use;
+
+static file_use use_of(option_id id)
+{
+    switch (id) {
+    case OPT_OUTFILE:
+    case OPT_OUTDIR:
+    case OPT_WEIGHTS:
+    case OPT_JSON:
+    case OPT_TRACE: return FILE_WRITTEN;
+    case OPT_DATAFILE:
+    case OPT_INPUT:
+    case OPT_MODEL:
+    case OPT_BASE:
+    case OPT_LABELS:
+    case OPT_LIST:
+    case OPT_RULES: return FILE_READ;
+    default: return FILE_UNUSED;
+    }
+}
+
+// FILE or NAME=FILE; 1 where it is a regular file.
+static int find_file(const char *text, struct stat *info)
+{
+    const char *equals = strchr(text, '=');
+    return (stat(text, info) == 0 || (equals && stat(equals + 1, info) == 0)) &&
+           S_ISREG(info->st_mode);
+}
+
+int options_check_overwrite(const verb_usage *verb, const char *written, const char *read)
+{
+    struct stat of_written, of_read;
+    if (!find_file(written, &of_written) || !find_file(read, &of_read) ||
+        of_written.st_dev != of_read.st_dev || of_written.st_ino != of_read.st_ino)
+        return EXIT_OK;
+    if (strcmp(written, read) == 0)
+        return say_usage_error(verb->name,
+                               "%s is read, and cannot be overwritten; name another file", read);
+    return say_usage_error(verb->name,
+                           "%s is the file %s, which is read, and cannot be overwritten; name "
+                           "another file",
+                           written, read);
+}
+
+static int check_overwrites(const verb_usage *verb, int argc, char **argv)
+{
+    for (size_t i = 0; i < given_count; i++) {
+        if (use_of(given[i].id) != FILE_WRITTEN || !given[i].value)
+            continue;
+        int code = EXIT_OK;
+        for (int k = optind; k < argc && code == EXIT_OK && !verb->has_words; k++)
+            code = options_check_overwrite(verb, given[i].value, argv[k]);
+        for (size_t k = 0; k < given_count && code == EXIT_OK; k++)
+            if (use_of(given[k].id) == FILE_READ)
+                code = options_check_overwrite(verb, given[i].value, given[k].value);
+        if (code != EXIT_OK)
+            return code;
+    }
+    return EXIT_OK;
+}
+
 int options_parse(const verb_usage *verb, int argc, char **argv, void *dest, int *out_argc,
                   char ***out_argv)
 {
@@ -489,7 +553,7 @@ int options_parse(const verb_usage *verb, int argc, char **argv, void *dest, int
     }
     *out_argc = argc - optind;
     *out_argv = argv + optind;
-    return EXIT_OK;
+    return check_overwrites(verb, argc, argv);
 }
 
 // What a second operand was most likely meant to be.

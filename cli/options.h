@@ -103,19 +103,24 @@ typedef struct verb_usage {
     const char *trailer;        // a paragraph after the options; NULL: none
     const verb_option *options; // ends with END_OF_OPTIONS
     int has_long_only;          // long options may have one dash
+    int has_words;              // operands are words, not files
 } verb_usage;
 
 // ---- Parsing ----
 
 // Reads the options of a command line into `dest`, the verb's struct. *out_argc and *out_argv
 // receive the operands. EXIT_OK to go on; -1 if help was asked for, and is printed; EXIT_USAGE
-// after having said what is wrong.
+// after having said what is wrong. Names of options are not abbreviated, and no option writes over
+// a file that an operand or another option reads.
 int options_parse(const verb_usage *verb, int argc, char **argv, void *dest, int *out_argc,
                   char ***out_argv);
 
 // The same for a verb with one operand: the `what`, such as "model".
 int options_parse_one(const verb_usage *verb, const char *what, int argc, char **argv, void *dest,
                       const char **out_operand);
+
+// EXIT_USAGE after a message if `written`, the value of -o or its default, is the file `read`.
+int options_check_overwrite(const verb_usage *verb, const char *written, const char *read);
 
 // ---- Printing ----
 

@@ -421,6 +421,40 @@ MISTAKES = r"""
     unknown option --targ; did you mean --target?
 2 -time=2 relu.net
     unknown option --time; did you mean --timeout?
+2 convert relu.net -o relu.net
+    relu.net is read, and cannot be overwritten; name another file
+2 convert relu.net -o ./relu.net
+    ./relu.net is the file relu.net, which is read, and cannot be overwritten; name another file
+2 convert symbolic.net -o relu.net
+    relu.net is the file symbolic.net, which is read, and cannot be overwritten
+2 convert relu.net -o hard.net
+    hard.net is the file relu.net, which is read, and cannot be overwritten
+2 convert relu.net --weights=relu.net -o new.json
+    relu.net is read, and cannot be overwritten
+2 opt relu.net -o symbolic.net
+    symbolic.net is the file relu.net, which is read, and cannot be overwritten
+2 plan relu.net -o relu.net
+    relu.net is read, and cannot be overwritten
+2 plan relu.net --json=relu.net
+    relu.net is read, and cannot be overwritten
+2 blame relu.net -o relu.net
+    relu.net is read, and cannot be overwritten
+2 gen-op types.op -o types.op
+    types.op is read, and cannot be overwritten
+2 genwts short.raw -o short.raw
+    short.raw is read, and cannot be overwritten
+2 genwts -m relu.net -o relu.net
+    relu.net is read, and cannot be overwritten
+2 run relu.net -i x.npy -o y=x.npy
+    y=x.npy is the file x.npy, which is read, and cannot be overwritten
+2 run relu.net -i x=x.npy -o x.npy
+    x.npy is the file x=x.npy, which is read, and cannot be overwritten
+2 run relu.net -i x=x.npy --json=relu.net
+    relu.net is read, and cannot be overwritten
+2 -c -o relu.net relu.net
+    relu.net is read, and cannot be overwritten
+2 -c out.json
+    out.json is read, and cannot be overwritten
 2 plan relu.net -o plan.png
     plan.png: the plan is not drawn as .png; --svg -o FILE.svg draws it
 2 plan relu.net --svg -o plan.pdf
@@ -472,12 +506,19 @@ def write_files():
     for name, shape in (("x.npy", (1, 3, 2, 2)), ("wrong.npy", (1, 2, 2, 3)), ("small.npy", (2,))):
         np.save(name, np.zeros(shape, "f4"))
     os.mkdir("nothing")
+    os.symlink("relu.net", "symbolic.net")
+    os.link("relu.net", "hard.net")
     subprocess.run([LIGHTNET, "-c", "-o", "out.json", "relu.net"], check=True)
+
+
+def contents():
+    """What each file is, by its name."""
+    return {path.name: path.read_bytes() for path in pathlib.Path(".").iterdir() if path.is_file()}
 
 
 def check(line, code, words):
     """Why the answer is none; "" if all is well."""
-    before = sorted(os.listdir("."))
+    before = contents()
     done = subprocess.run([LIGHTNET, *shlex.split(line)], capture_output=True, stdin=subprocess.DEVNULL, timeout=60, check=False)
     out, err = done.stdout.decode(errors="replace"), done.stderr.decode(errors="replace")
     errors = [text for text in err.splitlines() if text.startswith("error: ")]
@@ -489,7 +530,8 @@ def check(line, code, words):
         return "%d errors: %s%s" % (len(errors), out, err)
     if out and not out.startswith("FAILED "):
         return "something on standard output: " + out
-    return "" if sorted(os.listdir(".")) == before else "files were written: %s" % sorted(set(os.listdir(".")) - set(before))
+    written = [name for name, content in contents().items() if before.get(name) != content]
+    return "files were written: %s" % sorted(written) if written else ""
 
 
 def main():
