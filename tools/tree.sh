@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # Holds the top of the tree against the list of what belongs there, so that nothing gets in by
-# accident. Silent when all is well; without git there is nothing to hold.
+# accident, be it tracked yet or not. Silent when all is well; without git there is nothing to hold.
 set -eu
 cd "$(dirname "$0")/.."
 
@@ -10,7 +10,7 @@ LICENSE Makefile README.md SECURITY.md STYLE.md bench cli cmake debian docs exam
 
 git rev-parse --git-dir >/dev/null 2>&1 || exit 0
 status=0
-for entry in $(git ls-files | cut -d/ -f1 | sort -u | tr ' ' '?'); do
+for entry in $(git ls-files --cached --others --exclude-standard | cut -d/ -f1 | sort -u | tr ' ' '?'); do
     case " $(echo $belongs) " in
     *" $entry "*) ;;
     *)
