@@ -120,9 +120,9 @@ char *model_write_in_branch(const model *m);
 // anew.
 char *model_write_in_loop(const model *m, int trip_count);
 
-// The same in the body of a `Scan`, which reads each input as a slice of as many as there are trips.
-// NULL too if the model has no input, or one with as many axes as tensors may have or without a
-// first value.
+// The same in the body of a `Scan`, which reads each input as a slice of as many as there are
+// trips. NULL too if the model has no input, or one with as many axes as tensors may have or
+// without a first value.
 char *model_write_in_scan(const model *m, int trip_count);
 
 // Reads what `model_write` or the library's IL writer has written. False if it does not fit.
