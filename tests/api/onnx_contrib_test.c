@@ -116,5 +116,32 @@ TEST(elements_are_hashed_windowed_and_blocked)
     CHECK_ROWS(rows);
 }
 
+// Of A = [[1, 2], [3, 4]] and B = [[1, 2], [1, 0]]; ONNX Runtime reads a bias of any shape by its
+// first elements.
+#define AB                                                                                         \
+    T("a", "UINT8", "2, 2", "1, 2, 3, 4")                                                          \
+    T("b", "UINT8", "2, 2", "1, 2, 1, 0")                                                          \
+    T("e", "UINT8", "2", "1, 1") FLOATS("f", "2, 2", "1, 2, 3, 4") FLOATS("s", "1", "0.5")
+#define TO_FLOAT "ms_MatMulIntegerToFloat(A=a, B=b, a_scale=s, b_scale=s, bias=c | Y=y |);"
+
+TEST(a_bias_of_a_product_is_one_for_each_column)
+{
+    static const onnx_row rows[] = {
+        {"columns", AB FLOATS("c", "2", "10, 20") TO_FLOAT, "FLOAT 2x2: 10.75 20.5 11.75 21.5"},
+        {"a column of rows", AB FLOATS("c", "2, 1", "10, 20") TO_FLOAT,
+         "not one element for each of 2 columns"},
+        {"one of all", AB FLOATS("c", "1", "10") TO_FLOAT, "not one element for each of 2 columns"},
+        {"of a vector, each row's",
+         AB FLOATS("c", "2", "10, 20") "ms_MatMulIntegerToFloat(A=a, B=e, a_scale=s, b_scale=s, "
+                                       "bias=c | Y=y |);",
+         "not one element for each of 1 columns"},
+        {"quantized on the way, a matrix",
+         AB FLOATS("c", "1, 2", "10, 20") "ms_DynamicQuantizeMatMul(A=f, B=b, b_scale=s, bias=c | "
+                                          "Y=y |);",
+         "not one element for each of 2 columns"},
+    };
+    CHECK_ROWS(rows);
+}
+
 TEST_LIST(images_are_cropped, rows_are_compared_and_paths_found,
-          elements_are_hashed_windowed_and_blocked)
+          elements_are_hashed_windowed_and_blocked, a_bias_of_a_product_is_one_for_each_column)

@@ -67,12 +67,12 @@ double ln_quant_spread_at(const ln_quant_spread *spread, int64_t i)
 
 // ---- Convolutions ----
 
-static ln_status check_conv_bias(ln_call *call, const tl_tensor *bias, int channels)
+static ln_status check_bias(ln_call *call, const tl_tensor *bias, int64_t count, const char *what)
 {
-    if (!bias || (bias->ndim == 1 && bias->dims[0] == channels))
+    if (!bias || (bias->ndim == 1 && bias->dims[0] == count))
         return LN_OK;
-    return ln_call_fail(call, LN_INVALID, "the bias is not one element for each of %d channels",
-                        channels);
+    return ln_call_fail(call, LN_INVALID, "the bias is not one element for each of %lld %s",
+                        (long long)count, what);
 }
 
 ln_status ln_quant_conv_read(ln_call *call, const ln_quant_places *places, ln_conv_call *out_conv)
@@ -93,7 +93,7 @@ ln_status ln_quant_conv_read(ln_call *call, const ln_quant_places *places, ln_co
         return ln_call_fail(call, LN_INVALID,
                             "%d channels, weights for %d of them and %d outputs, %lld groups",
                             src[1], weight[1], weight[0], (long long)conv->group);
-    return check_conv_bias(call, conv->bias, weight[0]);
+    return check_bias(call, conv->bias, weight[0], "channels");
 }
 
 static ln_status give_conv(ln_call *call, const ln_quant_places *places, tl_dtype dtype)
@@ -133,6 +133,17 @@ static ln_status give_matmul(ln_call *call, const ln_quant_places *places, tl_dt
     return ln_call_out64(call, 0, dtype, matmul.ndim, matmul.dims);
 }
 
+// With a bias of one element for each column: what another shape would mean is not stated, and
+// ONNX Runtime reads the first elements of it.
+static ln_status give_matmul_of_columns(ln_call *call, const ln_quant_places *places,
+                                        tl_dtype dtype)
+{
+    ln_matmul_call matmul;
+    LN_TRY(ln_matmul_pair_read(call, places->a, places->b, &matmul));
+    LN_TRY(check_bias(call, ln_quant_in(call, places->bias), matmul.b.columns, "columns"));
+    return ln_call_out64(call, 0, dtype, matmul.ndim, matmul.dims);
+}
+
 ln_status ln_infer_matmul_integer(ln_call *call)
 {
     return give_matmul(call, &ln_places_matmul_integer, TL_INT32);
@@ -155,12 +166,12 @@ ln_status ln_infer_qgemm(ln_call *call)
 
 ln_status ln_infer_matmul_to_float(ln_call *call)
 {
-    return give_matmul(call, &ln_places_matmul_to_float, ln_call_in(call, 2)->dtype);
+    return give_matmul_of_columns(call, &ln_places_matmul_to_float, ln_call_in(call, 2)->dtype);
 }
 
 ln_status ln_infer_dynamic_matmul(ln_call *call)
 {
-    return give_matmul(call, &ln_places_dynamic_matmul, TL_FLOAT);
+    return give_matmul_of_columns(call, &ln_places_dynamic_matmul, TL_FLOAT);
 }
 
 double ln_macs_quant_matmul(const ln_call *call)
