@@ -87,6 +87,10 @@ function(ln_module name)
   endif()
 endfunction()
 
+# Tests are three hundred programs, each linked with the whole library: gold takes half of the time.
+include(CheckLinkerFlag)
+check_linker_flag(C "-fuse-ld=gold" LN_HAS_GOLD)
+
 # ln_test(NAME SOURCES ... LIBS ... [ARGS ...]): a cmocka program under CTest, tier "fast".
 function(ln_test name)
   cmake_parse_arguments(ARG "" "" "SOURCES;LIBS;ARGS" ${ARGN})
@@ -96,6 +100,9 @@ function(ln_test name)
   target_compile_definitions(${target} PRIVATE
     LN_SOURCE_DIR="${PROJECT_SOURCE_DIR}" LN_BUILD_DIR="${PROJECT_BINARY_DIR}")
   target_link_libraries(${target} PRIVATE ${ARG_LIBS} cmocka m pthread)
+  if(LN_HAS_GOLD)
+    target_link_options(${target} PRIVATE -fuse-ld=gold)
+  endif()
   set_target_properties(${target} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
   add_test(NAME ${name} COMMAND ${target} ${ARG_ARGS})
   ln_tier(fast ${name})
