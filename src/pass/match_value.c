@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Values of a match: comparing parameters, computing expressions, asking conditions.
 
+#include <math.h>
+
 #include <lightnet/util.h>
 
 #include "pass/match.h"
@@ -9,10 +11,16 @@
 
 // ---- Comparing ----
 
+// A bound of -0 is another one than 0: 1 / clip(x) differs.
+static bool numbers_equal(double a, double b)
+{
+    return a == b && !signbit(a) == !signbit(b);
+}
+
 static bool element_equals(const ln_rule_value *element, const ln_param_entry *entry, size_t i)
 {
     switch (element->kind) {
-    case LN_RULE_NUMBER: return element->number == entry->value_array_double[i];
+    case LN_RULE_NUMBER: return numbers_equal(element->number, entry->value_array_double[i]);
     case LN_RULE_STRING: return ln_streq(element->string, entry->value_array_string[i]);
     case LN_RULE_BOOL: return element->boolean == (entry->value_array_bool[i] != 0);
     default: return false;
@@ -40,7 +48,7 @@ bool ln_rule_value_equals(const ln_rule_value *value, const ln_param_entry *entr
 {
     switch (value->kind) {
     case LN_RULE_NUMBER:
-        return entry->type == LN_PARAM_NUMBER && entry->value_double == value->number;
+        return entry->type == LN_PARAM_NUMBER && numbers_equal(entry->value_double, value->number);
     case LN_RULE_STRING:
         return entry->type == LN_PARAM_STRING && ln_streq(entry->value_string, value->string);
     case LN_RULE_BOOL:
@@ -57,13 +65,13 @@ bool ln_param_entries_equal(const ln_param_entry *a, const ln_param_entry *b)
     switch (a->type) {
     case LN_PARAM_NULL: return true;
     case LN_PARAM_STRING: return ln_streq(a->value_string, b->value_string);
-    case LN_PARAM_NUMBER: return a->value_double == b->value_double;
+    case LN_PARAM_NUMBER: return numbers_equal(a->value_double, b->value_double);
     case LN_PARAM_BOOL: return !a->value_bool == !b->value_bool;
     default: break;
     }
     for (int i = 0; i < a->array_len; i++) {
         if (a->type == LN_PARAM_ARRAY_NUMBER &&
-            a->value_array_double[i] != b->value_array_double[i])
+            !numbers_equal(a->value_array_double[i], b->value_array_double[i]))
             return false;
         if (a->type == LN_PARAM_ARRAY_STRING &&
             !ln_streq(a->value_array_string[i], b->value_array_string[i]))

@@ -113,10 +113,12 @@ ln_status ln_ref_select(ln_call *call)
 
 // ---- Clip ----
 
+// Bounds come first: of two equal numbers the functions return the second, so that zeros keep their
+// signs.
 static void clip_real(const tl_tensor *src, tl_tensor *dst, double min, double max)
 {
     for (size_t i = 0; i < (size_t)src->len && !ln_deadline_passed_at(i); i++)
-        ln_elem_set_real(dst, i, ln_real_min(ln_real_max(ln_elem_real(src, i), min), max));
+        ln_elem_set_real(dst, i, ln_real_min(max, ln_real_max(min, ln_elem_real(src, i))));
 }
 
 static void clip_whole(const tl_tensor *src, tl_tensor *dst, int64_t min, int64_t max)
