@@ -44,7 +44,7 @@ static struct {
     long models, only;
     const char *file, *folder, *kind, *write_to, *export_to;
     bool is_long, is_verbose, reduces, stops_at_first, runs_found;
-    long rule; // the pattern's number; -1: any
+    long rule; // number of the pattern, or of the directed form; -1: any
 } options = {.seed = 20251126, .models = 1500, .only = -1, .reduces = true, .rule = -1};
 
 static bool has_prefix(const char *text, const char *prefix, const char **out_rest)
@@ -1063,7 +1063,8 @@ static bool make_directed(model *m, test_random *random, sizes s, uint64_t numbe
 {
     for (int i = 0; i < 6; i++) {
         model_clear(m);
-        if (directed_make(m, random, &s, (size_t)(options.seed + number) % directed_count()))
+        const uint64_t form = options.rule >= 0 ? (uint64_t)options.rule : options.seed + number;
+        if (directed_make(m, random, &s, (size_t)(form % directed_count())))
             return true;
         s = sizes_draw(random);
     }
@@ -1090,7 +1091,8 @@ static bool make_model(model *m, test_random *random, uint64_t number)
         return make_quantized(m, random, s);
     }
     // Of forms that are directed at faults, every other one depends on sizes.
-    if (strcmp(kind, "sized") == 0 || (strcmp(kind, "directed") == 0 && number % 2))
+    if (strcmp(kind, "sized") == 0 ||
+        (strcmp(kind, "directed") == 0 && number % 2 && options.rule < 0))
         return make_sized(m, random, s, number / 2);
     if (strcmp(kind, "directed") == 0)
         return make_directed(m, random, s, number / 2);

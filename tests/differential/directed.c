@@ -3,6 +3,7 @@
 
 #include "tests/differential/directed.h"
 
+#include <math.h>
 #include <stdarg.h>
 #include <string.h>
 
@@ -928,6 +929,75 @@ static bool make_ties(model *m, test_random *random, const sizes *s)
     return x >= 0 && m->op_count > 1;
 }
 
+// ---- Signs of zeros ----
+
+// An operator that rounds nothing, so that the sign of a zero that comes out is known; of a tensor
+// of numbers near zero. `other`: another one of the same shape.
+static int add_without_rounding(model *m, test_random *random, const sizes *s, int x, int other)
+{
+    static const double bounds[] = {0, 0, -0.0, -0.0, 1, -1, 0.5, NAN};
+    const tl_dtype dtype = m->tensors[x].dtype;
+    const double low = bounds[test_random_below(random, 8)];
+    const double high = bounds[test_random_below(random, 8)];
+    preset p = {.optype = "act", .has_plain_params = true};
+    switch (test_random_below(random, 8)) {
+    case 0:
+    case 1:
+        give(&p, "src", x);
+        set(&p, "act", "%s",
+            WORD(random, "relu", "clip", "clip", "abs", "neg", "lrelu", "hard_swish"));
+        set(&p, "alpha", "%g", isnan(low) || low > 0 ? 0 : low);
+        set(&p, "beta", "%g", isnan(high) || high < 0 ? 1 : high);
+        return add(m, random, s, &p);
+    case 2:
+    case 3:
+        p.optype = "Clip";
+        give(&p, "input", x);
+        give(&p, "min", chance(random, 25) ? ABSENT : add_number(m, random, dtype, low));
+        give(&p, "max", chance(random, 25) ? ABSENT : add_number(m, random, dtype, high));
+        return add(m, random, s, &p);
+    case 4:
+    case 5:
+    case 6: {
+        const int y = chance(random, 40) ? other : add_number(m, random, dtype, low);
+        const bool is_first = chance(random, 50);
+        return add_elew(m, random, WORD(random, "TL_MAX", "TL_MIN", "TL_MUL", "TL_SUM", "TL_SUB"),
+                        is_first ? x : y, is_first ? y : x);
+    }
+    default:
+        p.optype = WORD(random, "transpose", "reshape", "reverse", "slice", "relu");
+        give(&p, "src", x);
+        return add(m, random, s, &p);
+    }
+}
+
+// A reciprocal shows signs of zeros; those of halves become floats before, as an infinite half may
+// be a number elsewhere.
+static bool make_zeros(model *m, test_random *random, const sizes *s)
+{
+    static const tl_dtype dtypes[] = {TL_FLOAT, TL_FLOAT, TL_FLOAT16, TL_BFLOAT16, TL_DOUBLE};
+    leaf l = {.dtype = dtypes[test_random_below(random, 5)], .is_input = true, .fill = FILL_ZEROS};
+    l.ndim = draw_image(random, s, l.dims);
+    int x = model_add_leaf(m, random, &l);
+    l.is_input = chance(random, 50);
+    const int other = model_add_leaf(m, random, &l);
+    for (int i = PICK(random, 1, 1, 2, 3); x >= 0 && i > 0; i--)
+        if (model_element_count(&m->tensors[x]) == model_element_count(&m->tensors[other]))
+            x = add_without_rounding(m, random, s, x, other);
+    if (x < 0 || m->op_count < 2)
+        return false;
+    if (m->tensors[x].dtype != TL_FLOAT) {
+        preset p = {.optype = "cast", .has_plain_params = true};
+        give(&p, "src", x);
+        set(&p, "dtype", "TL_FLOAT");
+        x = add(m, random, s, &p);
+    }
+    preset p = {.optype = "func", .has_plain_params = true};
+    give(&p, "src", x);
+    set(&p, "func", "reciprocal");
+    return x >= 0 && add(m, random, s, &p) >= 0;
+}
+
 // ---- The table ----
 
 static const struct {
@@ -952,6 +1022,7 @@ static const struct {
     {"a product of integers", make_integer_product},
     {"constants of some axes", make_some_axes},
     {"numbers between integers", make_ties},
+    {"signs of zeros", make_zeros},
 };
 
 size_t directed_count(void)

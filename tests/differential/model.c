@@ -187,10 +187,18 @@ static double extreme(test_random *random, bool is_huge)
     return numbers[test_random_below(random, is_huge ? 18 : 13)];
 }
 
+static double near_zero(test_random *random)
+{
+    static const double numbers[] = {0, 0, -0.0, -0.0, -0.0, 1, -1, 0.5, -0.5, 2, -2, NAN};
+    return numbers[test_random_below(random, sizeof numbers / sizeof numbers[0])];
+}
+
 static double element(test_random *random, const leaf *l)
 {
     if (l->fill == FILL_SAME)
         return l->low;
+    if (l->fill == FILL_ZEROS)
+        return near_zero(random);
     if (l->fill == FILL_EXTREMES && test_random_below(random, 4) == 0)
         return extreme(random, l->is_huge);
     if (l->fill == FILL_UNIFORM && l->low < 0 && test_random_below(random, 32) == 0)

@@ -74,6 +74,7 @@ typedef enum leaf_fill {
     FILL_EXTREMES, // uniform, with a few extreme numbers
     FILL_HALVES,   // whole numbers and a half between low and high, which roundings differ on
     FILL_POWERS,   // of either sign, with decimal exponents between low and high
+    FILL_ZEROS,    // zeros of both signs, numbers near them, and now and then NaN
 } leaf_fill;
 
 typedef struct leaf {

@@ -635,7 +635,7 @@ static bool has_huge(const ln_context *ctx)
             for (int i = 0; t && t->data && is_floating(t->dtype) && i < t->len; i++) {
                 double x = fabs(element(t->data, t->dtype, (size_t)i));
                 if (isfinite(x) ? x > (t->dtype == TL_FLOAT16 ? 3e4 : 1e15)
-                                : t->dtype == TL_FLOAT16)
+                                : isinf(x) && t->dtype == TL_FLOAT16)
                     return true;
             }
         }
@@ -739,6 +739,8 @@ static bool may_differ(double x, double y, double slack, double most, tl_dtype d
     // went through others before, and `cpu` does not round to each half.
     if (!is_floating(dtype))
         return fabs(x - y) <= (slack > 1 || has_halves ? SAFETY : 1) * slack;
+    if (isinf(x) && isinf(y)) // of the other sign
+        return false;
     if (isinf(x) || isinf(y))
         return fabs(isinf(x) ? y : x) + SAFETY * slack >= (dtype == TL_FLOAT16 ? 6e4 : 3e38);
     // Beside the largest number of the tensor nothing is left of what functions lose near 0.
