@@ -591,7 +591,7 @@ static bool make_parts(model *m, test_random *random, const sizes *s)
     x = x < 0 ? -1 : add_same_conv(m, random, s, x, c, -1, false);
     if (x < 0)
         return false;
-    int parts[4], count = 0, from = 0;
+    int parts[4] = {-1}, count = 0, from = 0;
     while (from < c && count < 3) {
         const int len =
             count == 2 ? c - from : 1 + (int)test_random_below(random, (size_t)(c - from));
@@ -615,6 +615,25 @@ static bool make_parts(model *m, test_random *random, const sizes *s)
         parts[count++] = y;
         from += len;
     }
+    // A part that has parts itself, and windows of what is a part already.
+    if (count >= 2 && chance(random, 40)) {
+        parts[0] = add_concat(m, random, s, parts, 2, 1);
+        memmove(parts + 1, parts + 2, (size_t)(count - 2) * sizeof parts[0]);
+        count--;
+    }
+    if (parts[0] >= 0 && count < 4 && chance(random, 50)) {
+        const int of = m->tensors[parts[0]].dims[1];
+        const int first = (int)test_random_below(random, (size_t)of);
+        const int len = 1 + (int)test_random_below(random, (size_t)(of - first));
+        const int window = add_slice(m, random, s, parts[0], 1, first, len);
+        parts[count] = window < 0           ? -1
+                       : chance(random, 40) ? window
+                                            : add_same_conv(m, random, s, window, 2, -1, false);
+        count++;
+    }
+    for (int i = 0; i < count; i++)
+        if (parts[i] < 0)
+            return false;
     if (count < 4 && chance(random, 40))
         parts[count++] = x;
     const int whole = add_concat(m, random, s, parts, count, 1);
@@ -886,6 +905,54 @@ static bool make_some_axes(model *m, test_random *random, const sizes *s)
     return x >= 0;
 }
 
+// ---- Axes of equal lengths ----
+
+// Numbers for one axis of what a convolution has made, whose axes are all as long: which one they
+// are for is said by the place of the axis alone.
+static bool make_equal_axes(model *m, test_random *random, const sizes *s)
+{
+    const int rank = PICK(random, 3, 4, 4, 5), size = PICK(random, 2, 3, 4, 5);
+    int dims[MODEL_RANK], of[MODEL_RANK];
+    for (int d = 0; d < rank; d++)
+        dims[d] = d == 0 && chance(random, 50) ? 1 : size;
+    int x = add_start(m, random, s, rank, dims, true);
+    x = x < 0 ? -1 : add_same_conv(m, random, s, x, size, -1, false);
+    for (int i = PICK(random, 1, 1, 2); x >= 0 && i > 0; i--) {
+        const int axis = (int)test_random_below(random, (size_t)rank);
+        for (int d = 0; d < rank; d++)
+            of[d] = d == axis ? m->tensors[x].dims[d] : 1;
+        const int skipped = (int)test_random_below(random, (size_t)axis + 1); // leading ones
+        const int c = add_constant(m, random, TL_FLOAT, rank - skipped, of + skipped, 0.5, 2);
+        x = add_elew(m, random, WORD(random, "TL_SUM", "TL_SUB", "TL_MUL", "TL_DIV"), x, c);
+    }
+    return x >= 0;
+}
+
+// As many elements as a part of a whole has, from the beginning of a part or from elsewhere.
+static bool make_slices_of_wholes(model *m, test_random *random, const sizes *s)
+{
+    const int rank = PICK(random, 2, 3, 4), axis = (int)test_random_below(random, (size_t)rank);
+    int dims[MODEL_RANK], parts[3], total = 0, lens[3];
+    for (int d = 0; d < rank; d++)
+        dims[d] = PICK(random, 1, 2, 3);
+    for (int i = 0; i < 3; i++) {
+        dims[axis] = lens[i] = PICK(random, 1, 2, 2, 3);
+        parts[i] = add_start(m, random, s, rank, dims, true);
+        total += lens[i];
+    }
+    const int whole = add_concat(m, random, s, parts, 3, axis);
+    if (whole < 0)
+        return false;
+    for (int i = PICK(random, 1, 2); i > 0; i--) {
+        const int len = lens[test_random_below(random, 3)];
+        const int first = (int)test_random_below(random, (size_t)(total - len) + 1);
+        const int x = add_slice(m, random, s, whole, axis, first, len);
+        if (x < 0 || add_act(m, random, s, "tanh", x) < 0)
+            return false;
+    }
+    return true;
+}
+
 // ---- Ties ----
 
 // Numbers in the middle between two integers become integers, by every way that rounds.
@@ -1021,6 +1088,8 @@ static const struct {
     {"elements and moves between bytes", make_between_bytes},
     {"a product of integers", make_integer_product},
     {"constants of some axes", make_some_axes},
+    {"axes of equal lengths", make_equal_axes},
+    {"slices of wholes", make_slices_of_wholes},
     {"numbers between integers", make_ties},
     {"signs of zeros", make_zeros},
 };
