@@ -8,6 +8,7 @@
 
 #include "compile/threads.h"
 #include "ir/context.h"
+#include "ir/writes.h"
 
 static void shared_destroy(ln_shared_constants *s)
 {
@@ -115,6 +116,8 @@ ln_status ln_instance_load(ln_instance_constants *shared, const ln_context *ctx,
     loading l = {.base = {.allocate = allocate},
                  .statics = find_statics(shared, instance->constants)};
     ln_context_share_threads(instance, ctx);
+    if (!instance->writes)
+        instance->writes = ln_writes_retain(ctx->writes);
     instance->plans = &l.base;
     ln_status status = ln_context_load(instance, ctx->datafile);
     instance->plans = NULL;

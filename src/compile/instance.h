@@ -35,9 +35,12 @@ ln_status ln_instance_load(ln_instance_constants *shared, const ln_context *ctx,
 
 // ---- Of the context of a program ----
 
-// Whether a program of `ctx`, LOADED, has an instance for each set of shapes: runs of `ctx` take
-// the plan for the shapes of its inputs, whatever they hold, or `ctx` is bound to shapes that may
-// change.
+// Whether runs of `ctx`, LOADED, whose inputs were never bound, take the plan for the shapes of the
+// values that they hold. Else shapes are found operator by operator.
+bool ln_plans_follow(const ln_context *ctx);
+
+// Whether a program of `ctx`, LOADED, has an instance for each set of shapes: it follows, or is
+// bound to shapes that may change.
 bool ln_plans_have_instances(const ln_context *ctx);
 
 // *out_instance, the caller's, is PLANNED for `shapes`, those of the dynamic inputs of `ctx`, with

@@ -19,7 +19,6 @@
 #include "base/checked.h"
 #include "base/name_hash.h"
 #include "compile/constants.h"
-#include "compile/follow.h"
 #include "compile/given_again.h"
 #include "compile/preset.h"
 #include "compile/runner.h"
@@ -61,6 +60,8 @@ typedef struct runner {
     size_t made_count;
     double cost; // ln_context_run_cost
 } runner;
+
+static ln_status run_steps(const ln_context *ctx);
 
 // ---- The runner ----
 
@@ -244,8 +245,7 @@ ln_status ln_runner_create(const ln_context *ctx, struct ln_runner **out_runner)
     runner *r = ln_alloc(sizeof *r);
     if (!r)
         return LN_NO_MEMORY;
-    r->base =
-        (struct ln_runner){.destroy = runner_destroy, .rebuild = rebuild, .run = ln_context_run};
+    r->base = (struct ln_runner){.destroy = runner_destroy, .rebuild = rebuild, .run = run_steps};
     r->steps = ln_alloc_array(op_count, sizeof *r->steps);
     r->ops = ln_alloc_array(op_count, sizeof(ln_op *));
     r->base.groups = ln_alloc_array(op_count, sizeof(ln_group *));
@@ -514,32 +514,16 @@ static ln_status charge_stated(const ln_context *ctx)
                    r->cost, ctx->work_limit);
 }
 
-static ln_status run_loaded(const ln_context *ctx)
+ln_status ln_context_run_alone(ln_context *ctx)
 {
     fenv_t callers;
     ln_run_begin(ctx->pool, &callers);
     ln_status status = charge_stated(ctx);
     if (status == LN_OK)
         status = run_steps(ctx);
-    ((ln_context *)(uintptr_t)ctx)->work_done = ctx->work_limit - ctx->work_left;
+    ctx->work_done = ctx->work_limit - ctx->work_left;
     ln_run_end(ctx->pool, &callers);
     return status;
-}
-
-ln_status ln_context_run(const ln_context *ctx)
-{
-    if (!ctx)
-        return LN_FAIL(LN_INVALID, "the context is NULL");
-    if (ctx->state != LN_CONTEXT_LOADED)
-        return LN_FAIL(LN_STATE, "the model is not loaded; call ln_context_load first");
-    if (ctx->outer)
-        return run_steps(ctx); // in a run of its root
-
-    ln_context *root = (ln_context *)(uintptr_t)ctx;
-    ln_phase phase;
-    ln_phase_begin(root, LN_PHASE_RUN, &phase);
-    ln_status status = ln_follows(ctx) ? ln_follow_run(root, run_loaded) : run_loaded(ctx);
-    return ln_phase_end(&phase, status);
 }
 
 // ---- Data ----

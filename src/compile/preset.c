@@ -110,6 +110,8 @@ static ln_status copy_input(const ln_tensor_entry *from, const ln_tensor_entry *
 ln_status ln_preset_copy(const ln_context *ctx, const ln_context *clone)
 {
     const ln_op *op;
+    if (!ctx->memory)
+        return LN_OK;
     LN_LIST_FOREACH (op, ctx->ops) {
         if (!has_numbers(op) && !ln_op_is_first_from_file(op))
             continue;

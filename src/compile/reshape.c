@@ -26,7 +26,6 @@
 #include "compile/constants.h"
 #include "compile/context_plan.h"
 #include "compile/exchange.h"
-#include "compile/follow.h"
 #include "compile/instance.h"
 #include "compile/plan_source.h"
 #include "compile/reshape.h"
@@ -34,8 +33,6 @@
 #include "ir/bound.h"
 #include "ir/context.h"
 #include "ir/phase.h"
-
-#define NO_PLAN SIZE_MAX
 
 typedef struct shape_plan {
     char *key;
@@ -52,11 +49,9 @@ typedef struct shape_plans {
     size_t count;
     size_t current;
     size_t use_count;
-    ln_constants *constants; // what all plans may share; NULL: nothing yet
-    ln_memory *statics;      // where that is
-    ln_memory *workspace;    // of the plan in use; the others have the same, or none
-    size_t home;             // the plan that a run comes back to; NO_PLAN: there is no such run
-    char *refused;           // the key of the last shapes for which a run got no plan; NULL: none
+    ln_constants *constants;            // what all plans may share; NULL: nothing yet
+    ln_memory *statics;                 // where that is
+    ln_memory *workspace;               // of the plan in use; the others have the same, or none
     ln_instance_constants of_instances; // of a program; the plans above have their own
 } shape_plans;
 
@@ -76,9 +71,17 @@ static void forget_constants(shape_plans *p, ln_context *ctx)
     p->statics = NULL;
 }
 
+static void drop_follower(struct ln_plans *base)
+{
+    if (base->follower)
+        base->follower->destroy(base->follower);
+    base->follower = NULL;
+}
+
 static void unload(struct ln_plans *base, ln_context *ctx)
 {
     shape_plans *p = (shape_plans *)base;
+    drop_follower(base);
     for (size_t i = 0; i < p->count; i++)
         if (p->plans[i].ctx)
             ln_context_unload_alone(p->plans[i].ctx);
@@ -124,13 +127,13 @@ static ln_status need_workspace(shape_plans *p, const ln_context *ctx)
     return LN_OK;
 }
 
-// Of the plans that are not needed and hold memory: the one unused for longest. NULL: none.
+// Of the plans that are not in use and hold memory: the one unused for longest. NULL: none.
 static shape_plan *oldest_loaded(shape_plans *p)
 {
     shape_plan *oldest = NULL;
     for (size_t i = 0; i < p->count; i++) {
         shape_plan *row = &p->plans[i];
-        bool is_loaded = row->ctx && row->ctx->state == LN_CONTEXT_LOADED && i != p->home;
+        bool is_loaded = row->ctx && row->ctx->state == LN_CONTEXT_LOADED;
         if (is_loaded && (!oldest || row->last_use < oldest->last_use))
             oldest = row;
     }
@@ -250,14 +253,38 @@ static ln_status make_in_range(const shape_plans *p, const ln_context *ctx,
 
 // ---- Instances of a program ----
 
-bool ln_plans_have_instances(const ln_context *ctx)
+// Constants of fewer bytes are not worth a plan for each shape that runs.
+#define MIN_STATIC_BYTES (256 << 10)
+
+// Whether the types of inputs are known, and are numbers, in main memory.
+static bool has_plain_inputs(const ln_context *ctx)
+{
+    const ln_tensor_entry *input;
+    for (size_t i = 0; (input = ln_context_input(ctx, i)); i++) {
+        tl_dtype dtype = ln_context_tensor_dtype(ctx, input->name);
+        if (input->mtype != LN_MEM_CPU || dtype == TL_DTYPE_INVALID || dtype == TL_STRING ||
+            dtype == TL_OBJECT)
+            return false;
+    }
+    return true;
+}
+
+static bool can_have_instances(const ln_context *ctx)
 {
     const shape_plans *p = (const shape_plans *)ctx->plans;
-    if (!p)
-        return false;
-    if (has_open_inputs(ctx))
-        return ln_follows_always(ctx) && !ln_plan_source_range(p->source);
-    return !ctx->graphs && ctx->plan_reuse != LN_PLAN_REUSE_NOTHING && is_as_loaded(p, ctx);
+    return p && !ctx->graphs && ctx->plan_reuse != LN_PLAN_REUSE_NOTHING && is_as_loaded(p, ctx);
+}
+
+bool ln_plans_follow(const ln_context *ctx)
+{
+    return can_have_instances(ctx) && ctx->static_sizes[LN_MEM_CPU] >= MIN_STATIC_BYTES &&
+           has_open_inputs(ctx) && has_plain_inputs(ctx) &&
+           !ln_plan_source_range(((const shape_plans *)ctx->plans)->source);
+}
+
+bool ln_plans_have_instances(const ln_context *ctx)
+{
+    return has_open_inputs(ctx) ? ln_plans_follow(ctx) : can_have_instances(ctx);
 }
 
 ln_status ln_plans_make_instance(const ln_context *ctx, const ln_context *caller, size_t count,
@@ -295,7 +322,6 @@ static void plans_destroy(struct ln_plans *base)
     unload(base, NULL);
     ln_instance_constants_deinit(&p->of_instances);
     ln_plan_source_release(p->source);
-    ln_free(p->refused);
     for (size_t i = 0; i < p->count; i++) {
         ln_free(p->plans[i].key);
         ln_context_free(p->plans[i].ctx);
@@ -357,7 +383,6 @@ static ln_status plans_create(const ln_context *ctx, ln_plan_source *source, sha
         return LN_NO_MEMORY;
     p->base = (struct ln_plans){.destroy = plans_destroy, .allocate = allocate, .unload = unload};
     p->source = ln_plan_source_retain(source);
-    p->home = NO_PLAN;
     p->count = 1;
     p->plans[0].key = make_key(ctx, 0, NULL);
     if (p->plans[0].key)
@@ -564,6 +589,7 @@ static ln_status change_to(ln_context *ctx, shape_plans *p, char *key, size_t co
                            const ln_input_shape *shapes)
 {
     shape_plan *row;
+    drop_follower(&p->base); // its memory is within the limit, too
     ln_status status = begin_sharing(p, ctx);
     if (status != LN_OK) {
         ln_free(key);
@@ -605,65 +631,4 @@ ln_status ln_context_reshape(ln_context *ctx, size_t count, const ln_input_shape
     ln_phase phase;
     ln_phase_begin(ctx, LN_PHASE_PLAN, &phase);
     return ln_phase_end(&phase, reshape(ctx, count, shapes));
-}
-
-// ---- For one run ----
-
-bool ln_plans_are_as_loaded(const ln_context *ctx)
-{
-    return is_as_loaded((const shape_plans *)ctx->plans, ctx);
-}
-
-// What holds whatever the limits are.
-static bool is_refusal(ln_status status)
-{
-    return status == LN_INVALID || status == LN_UNSUPPORTED;
-}
-
-static ln_status leave_home(ln_context *ctx, shape_plans *p, size_t count,
-                            const ln_input_shape *shapes)
-{
-    char *key = make_key(ctx, count, shapes);
-    if (!key)
-        return LN_NO_MEMORY;
-    bool is_refused = p->refused && ln_streq(key, p->refused);
-    char *copy = is_refused ? NULL : ln_strdup(key);
-    if (!copy) {
-        ln_free(key);
-        return is_refused ? LN_FAIL(LN_UNSUPPORTED, "there is no plan for these shapes")
-                          : LN_NO_MEMORY;
-    }
-    ln_status status = change_to(ctx, p, key, count, shapes);
-    if (is_refusal(status)) {
-        ln_free(p->refused);
-        p->refused = copy;
-    } else {
-        ln_free(copy);
-    }
-    return status;
-}
-
-ln_status ln_plans_leave_home(ln_context *ctx, size_t count, const ln_input_shape *shapes)
-{
-    shape_plans *p = (shape_plans *)ctx->plans;
-    ln_phase phase;
-    ln_phase_begin(ctx, LN_PHASE_PLAN, &phase);
-    p->home = p->current;
-    ln_status status = leave_home(ctx, p, count, shapes);
-    if (status != LN_OK)
-        p->home = NO_PLAN;
-    return ln_phase_end(&phase, status);
-}
-
-ln_status ln_plans_go_home(ln_context *ctx)
-{
-    shape_plans *p = (shape_plans *)ctx->plans;
-    shape_plan *home = &p->plans[p->home];
-    leave(p, ctx);
-    exchange(ctx, p, home);
-    p->home = NO_PLAN;
-    ln_status status = enter(p, ctx, NULL); // it has stayed loaded
-    if (status != LN_OK)
-        ln_context_unload_alone(ctx);
-    return status;
 }

@@ -27,15 +27,6 @@ ln_status ln_plans_compile(struct ln_plans *plans, ln_context *ctx,
 // A clone of `ctx` can have other shapes too, if `ctx` can.
 ln_status ln_plans_share(const ln_context *ctx, ln_context *clone);
 
-// True if no constant and no parameter of `ctx`, which has plans, was set since it was loaded.
-bool ln_plans_are_as_loaded(const ln_context *ctx);
-
-// `ctx`, LOADED with plans, has the plan for `shapes`, of inputs that are open, until it goes home:
-// then the one that it has now. What inputs hold is gone each time. On failure it is at home, or,
-// when memory is short for that too, PLANNED there.
-ln_status ln_plans_leave_home(ln_context *ctx, size_t count, const ln_input_shape *shapes);
-ln_status ln_plans_go_home(ln_context *ctx);
-
 // ln_context_compile_with for a READY context that needs no plans for other shapes.
 ln_status ln_context_compile_once(ln_context *ctx, const char *target,
                                   const ln_optimize_options *options);

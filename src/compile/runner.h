@@ -15,6 +15,9 @@ ln_status ln_runner_create(const ln_context *ctx, struct ln_runner **out_runner)
 // `planned_ctx`, itself or its origin, and its graphs have planned. Nothing for a graph.
 ln_status ln_context_need_meter(ln_context *ctx, const ln_context *planned_ctx);
 
+// Runs the operators of `ctx`, LOADED and no graph, in a phase of it.
+ln_status ln_context_run_alone(ln_context *ctx);
+
 // `ln_context_unload` of this plan alone, not of plans for other shapes.
 void ln_context_unload_alone(ln_context *ctx);
 

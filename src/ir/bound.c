@@ -95,27 +95,6 @@ void ln_bound_remove_all(ln_context *ctx)
         ln_bound_remove(ctx, ctx->bound->entry);
 }
 
-struct ln_bound *ln_bound_suspend(ln_context *ctx)
-{
-    struct ln_bound *all = ctx->bound;
-    for (const struct ln_bound *b = all; b; b = b->next) {
-        void *own = ln_context_planned_address(ctx, b->entry);
-        memcpy(own, b->entry->tensor->data, tl_tensor_size(b->entry->tensor));
-        move(ctx, b->entry, own);
-    }
-    ctx->bound = NULL;
-    return all;
-}
-
-void ln_bound_resume(ln_context *ctx, struct ln_bound *all)
-{
-    for (const struct ln_bound *b = all; b; b = b->next) {
-        const DLTensor *t = ln_ndarray_tensor(b->array);
-        move(ctx, b->entry, (char *)t->data + t->byte_offset);
-    }
-    ctx->bound = all;
-}
-
 void ln_bound_drop(ln_context *ctx)
 {
     while (ctx->bound)

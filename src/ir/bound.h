@@ -25,11 +25,6 @@ void ln_bound_remove(ln_context *ctx, const ln_tensor_entry *entry);
 // The same for all arrays.
 void ln_bound_remove_all(ln_context *ctx);
 
-// All bound tensors are in their planned places, with the bytes that the arrays have, until they
-// are resumed, with what `suspend` has returned.
-struct ln_bound *ln_bound_suspend(ln_context *ctx);
-void ln_bound_resume(ln_context *ctx, struct ln_bound *all);
-
 // Gives all arrays back when the context's memory goes, without placing tensors.
 void ln_bound_drop(ln_context *ctx);
 

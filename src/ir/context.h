@@ -52,8 +52,13 @@ struct ln_runner {
     void (*destroy)(struct ln_runner *runner);
     // Makes it anew because static tensors have moved; on failure *runner_p is as before.
     ln_status (*rebuild)(struct ln_runner **runner_p, const ln_context *ctx);
-    // ln_context_run, for operators that run graphs.
+    // Runs the steps of a graph, in a run of its root.
     ln_status (*run)(const ln_context *ctx);
+};
+
+// What runs a model that was never bound; `program/` has more after this.
+struct ln_follower {
+    void (*destroy)(struct ln_follower *follower);
 };
 
 // Ranges of symbolic dimensions, counted; `compile/` has more after this.
@@ -63,6 +68,7 @@ struct ln_range_base {
 
 // Plans of the model for other shapes; `compile/` has more after this.
 struct ln_plans {
+    struct ln_follower *follower; // until the context is unloaded; NULL: none yet
     void (*destroy)(struct ln_plans *plans);
     // The memory for the plan that `ctx` has now.
     ln_status (*allocate)(struct ln_plans *plans, const ln_context *ctx, ln_memory **out_statics,

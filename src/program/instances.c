@@ -2,7 +2,7 @@
 // Finding, making, waiting for and dropping instances.
 //
 //     none -> MAKING -> READY                      held by sessions, dropped when unused
-//                    -> REFUSED, FAILED            remembered for these shapes
+//                    -> REFUSED, FAILED            remembered for these shapes, or forgotten
 //                    -> ABANDONED                  by its maker; who waits for it makes it
 //
 // A failure that another attempt may not have (memory) is told to those who wait, then forgotten.
@@ -10,26 +10,26 @@
 #include "program/instances.h"
 
 #include <pthread.h>
+#include <stdint.h>
 
 #include <lightnet/allocator.h>
 
 #include "base/error_state.h"
 #include "compile/instance.h"
 #include "ir/context.h"
+#include "ir/open.h"
 #include "ir/turn.h"
 
 // How many are kept when sessions hold fewer, if the memory limit allows that.
 #define MAX_KEPT 16
 
-// So many shapes without an instance, and none with one: there will be none.
-#define MAX_MISFITS 3
-
 typedef enum row_state { MAKING, READY, REFUSED, FAILED, ABANDONED } row_state;
 
 typedef struct row {
     ln_held_instance held; // first: what sessions have of it
-    ln_instance *instance;
-    ln_context *ctx; // of the instance
+    ln_instance *instance; // NULL: the plan is no frame
+    ln_context *ctx;       // of the instance, without a workspace
+    ln_context *idle;      // a copy of `ctx` that nobody runs, without one; NULL: none
     row_state state;
     ln_status status; // of FAILED, with the reason
     char *reason;
@@ -52,8 +52,7 @@ struct ln_instances {
     pthread_cond_t changed;
     row *rows;
     size_t count, use_count;
-    size_t byte_count;   // of constants: of the rows, and those that they share
-    size_t misfit_count; // shapes whose plan is no frame; MAX_MISFITS at most
+    size_t byte_count; // of constants: of the rows, and those that they share
     enum { NO_FIRST, MAKING_FIRST, HAS_FIRST } sharing; // of constants, which the first one has
 };
 
@@ -62,6 +61,7 @@ struct ln_instances {
 static void row_destroy(row *r)
 {
     ln_instance_destroy(r->instance);
+    ln_context_free(r->idle);
     ln_context_free(r->ctx);
     ln_free(r->reason);
     ln_free(r);
@@ -260,10 +260,9 @@ static bool is_refusal(ln_status status)
 
 // What making has come to.
 typedef struct made {
-    ln_context *ctx; // NULL, as is the next: there can be no instance
-    ln_instance *instance;
-    bool is_misfit;
-    bool has_joined; // the constants that all share are in its memory, too
+    ln_context *ctx;       // NULL: there can be no instance
+    ln_instance *instance; // NULL: it is no frame
+    bool has_joined;       // the constants that all share are in its memory, too
 } made;
 
 // The instance has constants in its own form.
@@ -275,6 +274,14 @@ static ln_status unload_home(ln_instances *all, const ln_context *caller)
     return LN_OK;
 }
 
+static ln_status make_frame(made *m)
+{
+    if (ln_frame_fits(m->ctx))
+        return ln_instance_create(m->ctx, &m->instance);
+    ln_context_take_workspace(m->ctx);
+    return LN_OK;
+}
+
 static ln_status make(ln_instances *all, const ln_context *caller, size_t count,
                       const ln_input_shape *shapes, bool is_first, made *m)
 {
@@ -283,16 +290,10 @@ static ln_status make(ln_instances *all, const ln_context *caller, size_t count,
         all->is_shared = true;
     }
     LN_TRY(ln_plans_make_instance(all->home, caller, count, shapes, &m->ctx));
-    m->is_misfit = !ln_frame_fits(m->ctx);
-    if (m->is_misfit)
-        return LN_OK;
     if (is_first && !all->has_first)
         LN_TRY(unload_home(all, caller));
     LN_TRY(ln_plans_load_instance(all->home, m->ctx));
-    m->is_misfit = !ln_frame_fits(m->ctx);
-    if (m->is_misfit)
-        return LN_OK;
-    LN_TRY(ln_instance_create(m->ctx, &m->instance));
+    LN_TRY(make_frame(m));
     if (!is_first || all->has_first)
         return ln_plans_extend_constants(all->home, m->ctx, &m->has_joined);
     m->has_joined = true;
@@ -304,13 +305,13 @@ static ln_status make_or_nothing(ln_instances *all, const ln_context *caller, si
 {
     *m = (made){0};
     ln_status status = make(all, caller, count, shapes, is_first, m);
-    if (status == LN_OK && m->instance)
+    if (status == LN_OK)
         return LN_OK;
     ln_instance_destroy(m->instance);
     ln_context_free(m->ctx);
     m->instance = NULL;
     m->ctx = NULL;
-    if (!is_refusal(status))
+    if (!is_refusal(status) || all->has_first)
         return status;
     ln_error_clear();
     return LN_OK;
@@ -331,9 +332,7 @@ static void note_made(ln_instances *all, row *r, const made *m)
     all->byte_count += byte_count;
     r->ctx = m->ctx;
     r->held.instance = r->instance = m->instance;
-    r->state = m->instance ? READY : REFUSED;
-    if (m->is_misfit && all->sharing != HAS_FIRST && all->misfit_count < MAX_MISFITS)
-        all->misfit_count++;
+    r->state = m->ctx ? READY : REFUSED;
 }
 
 // With the lock, but while it makes.
@@ -348,7 +347,7 @@ static ln_status make_row(ln_instances *all, const ln_context *caller, row *r, s
     ln_status status = make_or_nothing(all, caller, count, shapes, is_first, &m);
     pthread_mutex_lock(&all->lock);
     if (is_first)
-        all->sharing = m.instance || all->is_shared ? HAS_FIRST : NO_FIRST;
+        all->sharing = m.ctx || all->is_shared ? HAS_FIRST : NO_FIRST;
     note_made(all, r, &m);
     if (status != LN_OK)
         note_failure(r, status);
@@ -425,10 +424,6 @@ ln_status ln_instances_hold(ln_instances *all, const ln_context *caller, size_t 
     for (;;) {
         row *r;
         pthread_mutex_lock(&all->lock);
-        if (all->misfit_count == MAX_MISFITS) {
-            pthread_mutex_unlock(&all->lock);
-            return LN_OK;
-        }
         ln_status status = hold(all, caller, count, shapes, &r);
         if (settle(all, r, status, out_held))
             return status;
@@ -443,7 +438,7 @@ void ln_instances_let_go(ln_instances *all, const ln_held_instance *held)
     let_go(all, (row *)(uintptr_t)held);
 }
 
-// ---- Clones ----
+// ---- Contexts ----
 
 static ln_status need_origin(ln_instances *all)
 {
@@ -469,23 +464,61 @@ static ln_status clone_home(ln_instances *all, const ln_context *caller, ln_cont
     return status;
 }
 
-bool ln_instances_have_first(const ln_instances *all)
+// Of the instance.
+static ln_status clone_instance(ln_instances *all, row *r, ln_context **out_clone)
 {
-    return all->has_first;
+    pthread_mutex_lock(&all->lock);
+    *out_clone = r->idle;
+    r->idle = NULL;
+    pthread_mutex_unlock(&all->lock);
+    if (!*out_clone)
+        return ln_context_clone(r->ctx, out_clone);
+    ln_memory *workspace;
+    ln_status status =
+        ln_memory_create_raw((*out_clone)->static_sizes, (*out_clone)->mem_sizes, &workspace);
+    if (status == LN_OK) {
+        status = ln_context_give_workspace(*out_clone, workspace);
+        ln_memory_release(workspace);
+    }
+    if (status == LN_OK)
+        return LN_OK;
+    ln_context_free(*out_clone);
+    *out_clone = NULL;
+    return status;
 }
 
-ln_status ln_instances_clone(ln_instances *all, const ln_context *caller, size_t count,
-                             const ln_input_shape *shapes, ln_context **out_clone)
+ln_status ln_instances_take_context(ln_instances *all, const ln_context *caller,
+                                    const ln_held_instance *held, ln_context **out_ctx)
 {
-    *out_clone = NULL;
-    if (!all->has_first)
-        return clone_home(all, caller, out_clone);
-    ln_context *own;
-    LN_TRY(ln_plans_make_instance(all->home, caller, count, shapes, &own));
-    ln_status status = ln_plans_load_instance(all->home, own);
-    if (status == LN_OK)
-        *out_clone = own;
-    else
-        ln_context_free(own);
-    return status;
+    *out_ctx = NULL;
+    return held ? clone_instance(all, (row *)(uintptr_t)held, out_ctx)
+                : clone_home(all, caller, out_ctx);
+}
+
+// The values that a run has left take memory.
+static void empty(ln_context *ctx)
+{
+    ln_tensor_entry *entry;
+    for (size_t i = 0; (entry = (ln_tensor_entry *)(uintptr_t)ln_context_input(ctx, i)); i++)
+        if (entry->is_open)
+            ln_open_drop(entry);
+    for (size_t i = 0; (entry = (ln_tensor_entry *)(uintptr_t)ln_context_output(ctx, i)); i++)
+        if (entry->is_open && !entry->isstatic)
+            ln_open_drop(entry);
+    ln_context_take_workspace(ctx);
+}
+
+void ln_instances_give_context(ln_instances *all, const ln_held_instance *held, ln_context *ctx)
+{
+    row *r = (row *)(uintptr_t)held;
+    if (!ctx || !r) {
+        ln_context_free(ctx);
+        return;
+    }
+    empty(ctx);
+    pthread_mutex_lock(&all->lock);
+    ln_context *surplus = r->idle;
+    r->idle = ctx;
+    pthread_mutex_unlock(&all->lock);
+    ln_context_free(surplus);
 }

@@ -14,7 +14,7 @@ typedef struct ln_instances ln_instances;
 
 // One that a session holds; it stays as it is until the session lets it go.
 typedef struct ln_held_instance {
-    const ln_instance *instance;
+    const ln_instance *instance; // NULL: its plan is no frame, so that copies of its context run it
 } ln_held_instance;
 
 // Of `home`, LOADED, which is borrowed. `first`, borrowed too, is its instance, for `shapes`: then
@@ -24,20 +24,20 @@ ln_status ln_instances_create(ln_context *home, const ln_instance *first, size_t
 void ln_instances_destroy(ln_instances *instances); // when nothing is held; NULL is fine
 
 // Holds the instance for `shapes`, those of all dynamic inputs, always in the same order; *out_held
-// is NULL if there can be none, and a clone has to run. Making it has the limits and time
-// of `caller`, whose thread is in a phase of it. Fails: as compiling and loading do; with LN_LIMIT,
-// LN_NO_MEMORY and LN_INTERNAL all fail who wait for it, with LN_TIMEOUT and LN_CANCELLED the
+// is NULL if the model refuses them and there is no first one: then a clone of `home` has to run.
+// Making it has the limits and time of `caller`, whose thread is in a phase of it. Fails: as
+// compiling and loading do; all fail who wait for it, but with LN_TIMEOUT and LN_CANCELLED the
 // caller alone.
 ln_status ln_instances_hold(ln_instances *instances, const ln_context *caller, size_t count,
                             const ln_input_shape *shapes, const ln_held_instance **out_held);
 void ln_instances_let_go(ln_instances *instances, const ln_held_instance *held); // NULL is fine
 
-// A context, LOADED, that runs `shapes`, which have no instance, and, where there is no first one,
-// any: a clone of `home`. Otherwise it has a plan of its own, or fails as that does, with limits
-// and time of `caller`. The caller frees it.
-ln_status ln_instances_clone(ln_instances *instances, const ln_context *caller, size_t count,
-                             const ln_input_shape *shapes, ln_context **out_clone);
-bool ln_instances_have_first(const ln_instances *instances);
+// A context, LOADED, with the plan of `held`, or, if that is NULL, a clone of `home`, which runs
+// any shapes; `give` takes it back. The values of its inputs are undefined.
+ln_status ln_instances_take_context(ln_instances *instances, const ln_context *caller,
+                                    const ln_held_instance *held, ln_context **out_ctx);
+void ln_instances_give_context(ln_instances *instances, const ln_held_instance *held,
+                               ln_context *ctx); // NULL is fine
 
 // Whether `held` is for these shapes.
 bool ln_instance_is_for(const ln_held_instance *held, size_t count, const ln_input_shape *shapes);

@@ -10,6 +10,7 @@
 
 #include "ir/context.h"
 #include "ir/phase.h"
+#include "ir/writes.h"
 #include "run/run.h"
 
 // ---- Life ----
@@ -23,8 +24,9 @@ void ln_session_free(ln_session *session)
     ln_free(session->frame);
     ln_free(session->bindings);
     ln_memory_release(session->workspace);
-    ln_cancel_release(session->face.cancel);
-    ln_pool_release(session->face.pool);
+    ln_cancel_release(session->own_face.cancel);
+    ln_pool_release(session->own_face.pool);
+    ln_writes_release(session->own_face.writes);
     ln_program_release(session->program);
     ln_free(session);
 }
@@ -60,7 +62,7 @@ static ln_status make_frame(ln_session *session)
     session->instance = session->program->instance;
     LN_TRY(ln_memory_create_raw(ctx->static_sizes, ctx->mem_sizes, &session->workspace));
     LN_TRY(ln_frame_copy(session->instance->frame, ln_memory_start(session->workspace, LN_MEM_CPU),
-                         &session->face, &session->frame));
+                         session->face, &session->frame));
     set_inputs(session);
     return LN_OK;
 }
@@ -68,11 +70,13 @@ static ln_status make_frame(ln_session *session)
 static ln_status fill_session(ln_session *session)
 {
     const ln_context *ctx = session->program->ctx;
-    session->face = (ln_context){.state = LN_CONTEXT_LOADED,
-                                 .limits = ctx->limits,
-                                 .timeout = ctx->timeout,
-                                 .thread_count = ctx->thread_count,
-                                 .pool = ln_pool_retain(ctx->pool)};
+    session->own_face = (ln_context){.state = LN_CONTEXT_LOADED,
+                                     .limits = ctx->limits,
+                                     .timeout = ctx->timeout,
+                                     .thread_count = ctx->thread_count,
+                                     .pool = ln_pool_retain(ctx->pool),
+                                     .writes = ln_writes_retain(ctx->writes)};
+    session->face = &session->own_face;
     if (session->program->instance)
         return make_frame(session);
     return session->program->instances ? ln_session_begin_values(session)
@@ -555,15 +559,15 @@ ln_status ln_session_get_object(ln_session *session, const char *tname, ln_objec
 static ln_status run_frame_steps(ln_session *session)
 {
     ln_frame *frame = session->frame;
-    if (!ln_phase_take(&session->face, session->instance->cost))
+    if (!ln_phase_take(session->face, session->instance->cost))
         return LN_FAIL(LN_LIMIT,
                        "a run costs %.4g work units, over the limit of %.4g (ln_limits.work)",
-                       session->instance->cost, session->face.work_limit);
+                       session->instance->cost, session->face->work_limit);
     for (size_t i = 0; i < ln_frame_step_count(frame); i++) {
         ln_status status = ln_frame_run_step(frame, i);
         // An operator that leaves early because time is up may say so in any way.
         const ln_op op = {.op_arg = (ln_op_arg *)(uintptr_t)ln_frame_op(frame, i)};
-        LN_TRY(ln_phase_check(&session->face, &op));
+        LN_TRY(ln_phase_check(session->face, &op));
         LN_TRY(status);
     }
     return LN_OK;
@@ -572,9 +576,9 @@ static ln_status run_frame_steps(ln_session *session)
 ln_status ln_session_run_steps(ln_session *session)
 {
     fenv_t callers;
-    ln_run_begin(session->face.pool, &callers);
+    ln_run_begin(session->face->pool, &callers);
     ln_status status = run_frame_steps(session);
-    ln_run_end(session->face.pool, &callers);
+    ln_run_end(session->face->pool, &callers);
     return status;
 }
 
@@ -582,7 +586,7 @@ static ln_status run_frame(ln_session *session)
 {
     ln_phase phase;
     LN_TRY(copy_bound(session, true));
-    ln_phase_begin(&session->face, LN_PHASE_RUN, &phase);
+    ln_phase_begin(session->face, LN_PHASE_RUN, &phase);
     return ln_phase_end(&phase, ln_session_run_steps(session));
 }
 
@@ -607,12 +611,12 @@ ln_status ln_session_set_timeout(ln_session *session, double seconds)
 {
     if (!session)
         return LN_FAIL(LN_INVALID, "the session is NULL");
-    return ln_context_set_timeout(runs_clone(session) ? session->clone : &session->face, seconds);
+    return ln_context_set_timeout(runs_clone(session) ? session->clone : session->face, seconds);
 }
 
 ln_status ln_session_set_cancel(ln_session *session, ln_cancel *cancel)
 {
     if (!session)
         return LN_FAIL(LN_INVALID, "the session is NULL");
-    return ln_context_set_cancel(runs_clone(session) ? session->clone : &session->face, cancel);
+    return ln_context_set_cancel(runs_clone(session) ? session->clone : session->face, cancel);
 }

@@ -2,7 +2,8 @@
 // What a session has.
 //
 //     program with one instance     a frame, in whose tensors values are
-//     with one for each shape       values of inputs; a frame for the shapes of the last run
+//     with one for each shape       values of inputs; a frame for the shapes of the last run, or,
+//                                   where their plan is no frame, a clone of its context
 //     with both                     the first, until an input is given another shape
 //     with none                     a clone of the program's context
 
@@ -23,8 +24,9 @@ typedef struct ln_session_binding {
 
 struct ln_session {
     ln_program *program;
-    ln_context *clone;            // where it runs what has no instance; NULL: nothing yet
-    const ln_held_instance *held; // of an instance for each shape; NULL: none yet
+    ln_context *clone;            // where it runs what has no frame; NULL: nothing yet
+    const ln_held_instance *held; // of an instance for each shape, which `frame` or `clone` is for;
+                                  // NULL: of none
     const ln_instance *instance;  // whose frame `frame` is a copy of
     ln_frame *frame;
     ln_memory *workspace;
@@ -33,7 +35,9 @@ struct ln_session {
     ln_input_shape *shapes; // room for those of dynamic inputs
     bool has_results;       // there: of the last run
     bool has_cloned;        // its outputs are the clone's
-    ln_context face; // whom the calls of a frame belong to, with limits, time and threads; no model
+    ln_context *face;       // whom runs belong to, with limits, time and threads: this one, or the
+                            // context whose runs they are
+    ln_context own_face;    // no model
 };
 
 size_t ln_session_number(const ln_session *session, const ln_program_end *end);
@@ -61,11 +65,12 @@ ln_status ln_session_find_value(const ln_session *session, const ln_program_end 
                                 const tl_tensor **out_tensor);
 
 // Lets an input of dynamic shape hold `object`, which fits, or any input a copy of `given`.
-void ln_session_hold_value(ln_session *session, const ln_program_end *end, ln_object *object);
+void ln_session_hold_value(const ln_session *session, const ln_program_end *end, ln_object *object);
 ln_status ln_session_copy_value(ln_session *session, const ln_program_end *end,
                                 const tl_tensor *given);
 
-// Runs with values and bindings of inputs; outputs are not copied to where they are bound.
+// Runs with values and bindings of inputs; outputs are not copied to where they are bound. Of a
+// context's there are no results where the model refuses the shapes.
 ln_status ln_session_run_values(ln_session *session);
 
 #endif

@@ -2,8 +2,8 @@
 // Sessions whose runs take the instance for the shapes of their inputs.
 //
 // A session holds the values of its inputs, and has a frame once it has run: a copy of the
-// instance's, in a workspace that grows. Where there can be no instance, a clone of the program's
-// context runs instead, with its bits.
+// instance's, in a workspace that grows. Where the instance is no frame, or there can be none, a
+// clone runs instead: of its context, or of the program's.
 
 #include "program/session.h"
 
@@ -13,6 +13,8 @@
 #include <lightnet/allocator.h>
 
 #include "base/checked.h"
+#include "compile/exchange.h"
+#include "compile/runner.h"
 #include "ir/context.h"
 #include "ir/phase.h"
 
@@ -45,6 +47,18 @@ static ln_status make_values(ln_session *session)
     return LN_OK;
 }
 
+// From now on runs have the plan of `held`, NULL: that of the program's context.
+static void enter(ln_session *session, const ln_held_instance *held)
+{
+    ln_instances *instances = session->program->instances;
+    ln_free(session->frame);
+    session->frame = NULL;
+    ln_instances_give_context(instances, session->held, session->clone);
+    session->clone = NULL;
+    ln_instances_let_go(instances, session->held);
+    session->held = held;
+}
+
 static void free_values(ln_session *session)
 {
     for (size_t i = 0; session->values && i < session->program->input_count; i++)
@@ -69,7 +83,7 @@ void ln_session_end_values(ln_session *session)
 {
     free_values(session);
     if (session->program->instances)
-        ln_instances_let_go(session->program->instances, session->held);
+        enter(session, NULL);
 }
 
 static ln_status fail_no_value(const ln_program_end *end)
@@ -105,7 +119,7 @@ ln_status ln_session_find_value(const ln_session *session, const ln_program_end 
     return LN_OK;
 }
 
-void ln_session_hold_value(ln_session *session, const ln_program_end *end, ln_object *object)
+void ln_session_hold_value(const ln_session *session, const ln_program_end *end, ln_object *object)
 {
     ln_object **value = &session->values[ln_session_number(session, end)];
     ln_object_retain(object);
@@ -171,7 +185,7 @@ static ln_status need_workspace(ln_session *session, const ln_context *plan)
     if (ln_memory_has_room(session->workspace, plan->static_sizes, plan->mem_sizes))
         return LN_OK;
     size_t had = ln_memory_size(session->workspace, LN_MEM_CPU), more = had + had / 4;
-    size_t limit = session->face.limits.memory_byte_count;
+    size_t limit = session->face->limits.memory_byte_count;
     size_t most = limit > begin ? limit - begin : 0;
     size_t begins[LN_MEM_TYPE_SIZE] = {0}, ends[LN_MEM_TYPE_SIZE] = {0};
     more = more < most ? more : most;
@@ -184,20 +198,24 @@ static ln_status need_workspace(ln_session *session, const ln_context *plan)
     return LN_OK;
 }
 
-// `held` is the session's from now on. On failure it has no frame.
-static ln_status enter(ln_session *session, const ln_held_instance *held)
+// No memory of the caller's is in use where it is.
+static void forget_places(const ln_session *session)
 {
-    ln_free(session->frame);
-    session->frame = NULL;
     size_t end_count = session->program->input_count + session->program->output_count;
     for (size_t i = 0; session->bindings && i < end_count; i++)
         session->bindings[i].is_in_place = false;
-    ln_instances_let_go(session->program->instances, session->held);
-    session->held = held;
-    session->instance = held->instance;
-    LN_TRY(need_workspace(session, held->instance->ctx));
-    return ln_frame_copy(held->instance->frame, ln_memory_start(session->workspace, LN_MEM_CPU),
-                         &session->face, &session->frame);
+}
+
+static ln_status need_frame(ln_session *session)
+{
+    const ln_instance *instance = session->held->instance;
+    if (session->frame)
+        return LN_OK;
+    LN_TRY(need_workspace(session, instance->ctx));
+    session->instance = instance;
+    forget_places(session);
+    return ln_frame_copy(instance->frame, ln_memory_start(session->workspace, LN_MEM_CPU),
+                         session->face, &session->frame);
 }
 
 // Whether the tensor of input or output `number` may be where that is bound.
@@ -235,44 +253,14 @@ static ln_status put_ends(ln_session *session)
     return LN_OK;
 }
 
-static ln_status run_frame(ln_session *session, const ln_held_instance *held)
+static ln_status run_frame(ln_session *session)
 {
-    if (held != session->held || !session->frame)
-        LN_TRY(enter(session, held));
+    LN_TRY(need_frame(session));
     LN_TRY(put_ends(session));
     return ln_session_run_steps(session);
 }
 
 // ---- In a clone ----
-
-// A clone of a model that was bound has a plan for some shapes only.
-static bool clone_is_for(const ln_session *session, size_t count)
-{
-    bool is_same = session->clone != NULL;
-    for (size_t i = 0; i < count && is_same; i++) {
-        const ln_input_shape *shape = &session->shapes[i];
-        const tl_tensor *had =
-            ln_tensor_table_find(session->clone->tensor_table, shape->tname)->tensor;
-        is_same = ln_shape_fit(had->ndim, had->dims, shape->ndim, shape->dims, NULL) != 0;
-    }
-    return is_same;
-}
-
-static ln_status need_clone(ln_session *session)
-{
-    ln_instances *instances = session->program->instances;
-    size_t count;
-    LN_TRY(list_shapes(session, &count));
-    if (ln_instances_have_first(instances) && !clone_is_for(session, count)) {
-        ln_context_free(session->clone);
-        session->clone = NULL;
-    }
-    if (!session->clone)
-        LN_TRY(
-            ln_instances_clone(instances, &session->face, count, session->shapes, &session->clone));
-    session->clone->timeout = session->face.timeout;
-    return ln_context_set_cancel(session->clone, session->face.cancel);
-}
 
 static ln_status give_clone(const ln_session *session, size_t i)
 {
@@ -289,12 +277,19 @@ static ln_status give_clone(const ln_session *session, size_t i)
     return status;
 }
 
+// The clone is in the place of the face, so that limits, time, threads and the observer are its.
 static ln_status run_clone(ln_session *session)
 {
-    LN_TRY(need_clone(session));
+    forget_places(session);
+    if (!session->clone)
+        LN_TRY(ln_instances_take_context(session->program->instances, session->face, session->held,
+                                         &session->clone));
     for (size_t i = 0; i < session->program->input_count; i++)
         LN_TRY(give_clone(session, i));
-    return ln_context_run(session->clone);
+    ln_context_exchange(session->face, session->clone);
+    ln_status status = ln_context_run_alone(session->face);
+    ln_context_exchange(session->face, session->clone);
+    return status;
 }
 
 // ---- Running ----
@@ -309,9 +304,9 @@ static ln_status hold(ln_session *session, const ln_held_instance **out_held)
         return LN_OK;
     }
     ln_phase phase;
-    ln_phase_begin(&session->face, LN_PHASE_PLAN, &phase);
-    return ln_phase_end(&phase, ln_instances_hold(session->program->instances, &session->face,
-                                                  count, session->shapes, out_held));
+    ln_phase_begin(session->face, LN_PHASE_PLAN, &phase);
+    return ln_phase_end(&phase, ln_instances_hold(session->program->instances, session->face, count,
+                                                  session->shapes, out_held));
 }
 
 static ln_status run(ln_session *session)
@@ -319,8 +314,12 @@ static ln_status run(ln_session *session)
     const ln_held_instance *held;
     session->has_results = false;
     LN_TRY(hold(session, &held));
-    LN_TRY(held ? run_frame(session, held) : run_clone(session));
-    session->has_cloned = !held;
+    if (held != session->held)
+        enter(session, held);
+    if (!held && session->face != &session->own_face)
+        return LN_OK; // its context runs them
+    session->has_cloned = !held || !held->instance || session->face->observer;
+    LN_TRY(session->has_cloned ? run_clone(session) : run_frame(session));
     session->has_results = true;
     return LN_OK;
 }
@@ -328,6 +327,6 @@ static ln_status run(ln_session *session)
 ln_status ln_session_run_values(ln_session *session)
 {
     ln_phase phase;
-    ln_phase_begin(&session->face, LN_PHASE_RUN, &phase);
+    ln_phase_begin(session->face, LN_PHASE_RUN, &phase);
     return ln_phase_end(&phase, run(session));
 }

@@ -6,7 +6,7 @@
 
 #include <lightnet/program.h>
 
-#include "compile/follow.h"
+#include "compile/instance.h"
 #include "tests/api/values.h"
 #include "tests/random.h"
 
@@ -1021,7 +1021,7 @@ static void check_followed(ln_context *ctx, ln_session *session, ln_context *fix
         CHECK_OK(ln_session_set_object(session, name, x));
         ln_object_release(x);
     }
-    CHECK(ln_follows(ctx));
+    CHECK(ln_plans_follow(ctx));
     CHECK_OK(ln_context_run(ctx));
     check_outputs(ctx, get_of_context, fixed, &(origin){"followed", text, at});
     CHECK_OK(ln_session_run(session));

@@ -338,6 +338,36 @@ TEST(an_observer_sees_the_plan_that_runs_and_changes_no_bits)
     close_run(ctx);
 }
 
+// How many columns z has follows from values, so the plan of a shape is no frame. Against bound
+// contexts, which compile each shape for themselves.
+TEST(sizes_that_follow_from_values_follow_too)
+{
+    static const char text[] = NETWORK "NonZero(X=y | Y=z |);\noutput(src=z | |);\n";
+    CHECK_OK(ln_arch_init());
+    ln_context *ctx = load_text(text, "cpu");
+    for (int k = 0; k < 24; k++) {
+        const int rows = 1 + k * 5 % 7;
+        seen s = {.ctx = ctx};
+        ln_observer observer = {.before = note_before, .after = note_after, .user = &s};
+        ln_context_set_observer(ctx, k % 4 == 3 ? &observer : NULL);
+        set_rows(ctx, rows);
+        CHECK_OK(ln_context_run(ctx));
+        check_output(ctx, rows, 2);
+        CHECK_EQ(s.known > 0, k % 4 == 3);
+        CHECK_EQ(s.known, s.before);
+        ln_object *z;
+        CHECK_OK(ln_context_get_object(ctx, "z", &z));
+        float *y = expected_of(rows, 2);
+        int count = 0;
+        for (int i = 0; i < rows * OUTPUTS; i++)
+            count += y[i] != 0;
+        CHECK_EQ(ln_object_tensor(z)->dims[1], count);
+        ln_free(y);
+        ln_object_release(z);
+    }
+    close_run(ctx);
+}
+
 TEST(running_out_of_memory_is_no_wrong_result)
 {
     CHECK_OK(ln_arch_init());
@@ -368,4 +398,4 @@ TEST_LIST(a_run_has_the_bits_of_a_model_that_is_bound_to_its_shape,
           an_output_of_a_run_is_in_the_memory_of_the_context,
           a_model_that_keeps_its_tensors_shows_those_of_the_run,
           an_observer_sees_the_plan_that_runs_and_changes_no_bits,
-          running_out_of_memory_is_no_wrong_result)
+          sizes_that_follow_from_values_follow_too, running_out_of_memory_is_no_wrong_result)

@@ -678,15 +678,25 @@ TEST(a_plan_over_the_limit_is_an_error_for_all_who_ask)
     close_library();
 }
 
-// How many rows NonZero gives is known at run time, and a plan for another rank there is not.
-TEST(models_without_a_plan_run_as_a_context_does)
+// How many rows NonZero gives is known at run time, so no plan is a frame; each is made once for
+// all sessions and runs in copies of its context.
+TEST(plans_that_are_no_frames_are_shared_too)
 {
     static const char text[] = NETWORK "NonZero(X=y | Y=z |);\noutput(src=z | |);\n";
     open_library();
+    need_expected(1, 7);
     ln_context *ctx = load_text(text, "cpu");
     ln_program *program;
     CHECK_OK(ln_program_create(ctx, &program));
+    CHECK_EQ(ln_program_is_fixed(program), 0);
     ln_session *sessions[2] = {session_of(program), session_of(program)};
+    atomic_store(&load_count, 0);
+    for (int k = 0; k < 60; k++) {
+        const int rows = 1 + k * 3 % 7;
+        CHECK_OK(run(sessions[k % 2], rows));
+        CHECK(has_output(sessions[k % 2], rows));
+    }
+    CHECK_EQ(atomic_load(&load_count), 7);
     for (int rows = 1; rows < 8; rows++) {
         ln_object *x = rows_of(rows), *z;
         CHECK_OK(ln_context_set_object(ctx, "x", x));
@@ -878,6 +888,6 @@ TEST_LIST(
     threads_that_ask_for_one_shape_make_it_once, threads_with_random_shapes_have_the_bits_of_each,
     a_maker_that_is_stopped_fails_nobody_else, who_waits_can_be_stopped_too,
     who_waits_for_the_templates_can_be_stopped_too,
-    a_plan_over_the_limit_is_an_error_for_all_who_ask, models_without_a_plan_run_as_a_context_does,
+    a_plan_over_the_limit_is_an_error_for_all_who_ask, plans_that_are_no_frames_are_shared_too,
     sessions_and_shapes_share_the_constants, constants_of_kept_shapes_stay_within_the_limit,
     memory_does_not_grow_with_the_number_of_shapes, without_memory_a_run_fails_and_nothing_is_wrong)

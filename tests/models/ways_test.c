@@ -14,7 +14,7 @@
 
 #include <lightnet/program.h>
 
-#include "compile/follow.h"
+#include "compile/instance.h"
 #include "tests/api/values.h"
 
 #define FOLDER LN_SOURCE_DIR "/../shared/conformance/models"
@@ -260,7 +260,7 @@ static void check_file(const char *path, counts *c)
     if (make_values(ctx, &v) && (m.expected = run(ctx, &v)) != 0) {
         bool has_graphs = ctx->graphs != NULL;
         check_loaded(&m, ctx, "again");
-        if (v.is_any_dynamic && !has_graphs && !ln_follows(ctx)) {
+        if (v.is_any_dynamic && !has_graphs && !ln_plans_follow(ctx)) {
             printf("%s: few constants, so without shapes it has no plan\n", path + sizeof FOLDER);
             m.expected = run_bound(&m);
         }
