@@ -42,6 +42,7 @@ KNOWN = [
      lambda here, there: here == 0 and there in (-(2.0**31), -(2.0**63))),
     (r"data=\[[^\]]*inf[^\]]*\](.|\n)*(conv|Conv)", "zeros around an image are multiplied by weights there",
      lambda here, there: math.isnan(there)),
+    (r"dims=\[\d+\](.|\n)*(ms_TransposeMatMul|ms_FusedMatMul)\(.*transA=", "A is not transposed before a vector there", ANY),
 ]
 
 
