@@ -46,6 +46,8 @@ KNOWN = [
     (r"to=TL_U?INT", "what no integer is near becomes any integer there", lambda here, there: here in BOUNDS),
     (r"\"-?(nan|inf)\"|e\+?3\d|(?i:pow|log|sqrt|div|mod|reciprocal)", "maxima, casts, TopK, Clip and zeros around images treat NaN in their own way there",
      lambda here, there: math.isnan(here) != math.isnan(there)),
+    (r"\"-?(nan|inf)\"(.|\n)*(compare|Less|LessOrEqual|Greater|GreaterOrEqual|Equal|IsNaN|IsInf)\(", "and so comparisons of it",
+     lambda here, there: {here, there} == {0, 1}),
 ]
 
 
