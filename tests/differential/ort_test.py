@@ -33,7 +33,7 @@ UNITS = {"TL_FLOAT": 2.0**-24, "TL_DOUBLE": 2.0**-53}
 ANY = lambda here, there: True  # noqa: E731
 BOUNDS = {0.0} | {float(x) for bits in (8, 16, 32, 64) for x in (2**bits - 1, 2**(bits - 1) - 1, -(2**(bits - 1)))}
 KNOWN = [
-    (r"(keepdims|noop_with_empty_axes|saturate|ceil_mode|count_include_pad|exclude_outside)=(-\d|[2-9])", "a switch that is neither 0 nor 1", ANY),
+    (r"(keepdims|noop_with_empty_axes|saturate|largest|sorted|select_last_index|exclusive|reverse|upper|ceil_mode|count_include_pad|exclude_outside)=(-\d|[2-9])", "a switch that is neither 0 nor 1", ANY),
     (r"ml_\w+\(.*post_transform=LOGISTIC", "a probability near 0 is 1 minus another one there, which loses digits", ANY),
     (r"ml_LinearRegressor\(.*post_transform=", "a linear regressor has no function after it there", ANY),
     (r"dims=\[\d+\](.|\n)*(ms_TransposeMatMul|ms_FusedMatMul)\(.*transA=", "A is not transposed before a vector there", ANY),
