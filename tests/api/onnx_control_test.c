@@ -153,7 +153,7 @@ TEST(a_body_that_does_not_fit_is_refused_before_a_run)
          "output 0 of `body`, the condition, is float32 instead of bool"},
         {"input(| dst=c | dtype=TL_FLOAT, dims=[]);\n"
          "If(cond=c | outputs1=y | then_branch=\"b\", else_branch=\"b\");\n"
-         GRAPH("b", "Constant(| output=t | value_float=1);\n" OUT("t")),
+         GRAPH("b", CONSTANT("t", "TL_FLOAT", "[]", "[1]") OUT("t")),
          "does not take float32 for input 'cond'"},
         {IN("c") "If(cond=c | outputs1=y | then_branch=\"b\", else_branch=\"b\");\n"
          GRAPH("b", IN("i") "Identity(input=i | output=t |);\n" OUT("t")),
