@@ -2,9 +2,7 @@
 // Runs of contexts. Where inputs were never bound, the context is the face of a program made of it
 // and of one session: each run takes the instance for the shapes that its inputs hold.
 //
-//     context: inputs hold values  ->  session: the instance's frame, run  ->  context: outputs
-//     hold
-//                                                                              results
+//     inputs of the context -> session, with the frame of an instance -> outputs of the context
 //
 // Shapes that the model refuses run with the plan that the context has: its error is the better
 // one.

@@ -29,7 +29,7 @@ typedef struct row {
     ln_held_instance held; // first: what sessions have of it
     ln_instance *instance; // NULL: the plan is no frame
     ln_context *ctx;       // of the instance, without a workspace
-    ln_context *idle;      // a copy of `ctx` that nobody runs, without one; NULL: none
+    ln_context *idle;      // a copy of `ctx` that no session has, without one; NULL: none
     row_state state;
     ln_status status; // of FAILED, with the reason
     char *reason;
