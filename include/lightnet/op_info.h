@@ -60,6 +60,10 @@ typedef struct ln_place_info {
     ln_place_kind kind;
 } ln_place_info;
 
+/* Which numbers a parameter takes: any, those without a fraction that an int holds, or all of those
+ * without a fraction. */
+enum { LN_NOT_WHOLE = 0, LN_WHOLE_INT = 1, LN_WHOLE_ANY = 2 };
+
 typedef struct ln_param_info {
     const char *arg_name;
     const char *doc;
@@ -68,7 +72,7 @@ typedef struct ln_param_info {
                                  form only if `is_required` says so */
     const ln_param_entry *default_entry; /* the same as a parameter */
     int is_required;
-    int is_whole; /* its numbers are whole, in the range of int */
+    int is_whole; /* LN_NOT_WHOLE, LN_WHOLE_INT or LN_WHOLE_ANY */
 } ln_param_info;
 
 /* Work units that calling any operator costs, besides its steps. */

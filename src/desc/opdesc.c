@@ -113,6 +113,7 @@ static const struct {
 } param_keys[] = {
     {"number", "LN_PARAM_NUMBER", NULL},     {"numbers", "LN_PARAM_ARRAY_NUMBER", NULL},
     {"int", "LN_PARAM_NUMBER", "int"},       {"ints", "LN_PARAM_ARRAY_NUMBER", "int"},
+    {"int64", "LN_PARAM_NUMBER", "int64"},   {"int64s", "LN_PARAM_ARRAY_NUMBER", "int64"},
     {"float", "LN_PARAM_NUMBER", "float"},   {"floats", "LN_PARAM_ARRAY_NUMBER", "float"},
     {"double", "LN_PARAM_NUMBER", "double"}, {"doubles", "LN_PARAM_ARRAY_NUMBER", "double"},
     {"string", "LN_PARAM_STRING", NULL},     {"strings", "LN_PARAM_ARRAY_STRING", NULL},

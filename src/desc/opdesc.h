@@ -173,8 +173,11 @@ bool ln_opdesc_is_only_base(const ln_value *object);
 // Whether code is to be made for it.
 bool ln_opdesc_is_generated(const ln_opdesc *op);
 
-// Whether its numbers are whole.
+// Whether its numbers are whole and in the range of int.
 bool ln_opdesc_is_whole(const ln_opdesc_param *param);
+
+// The name of what `is_whole` of its ln_param_info is.
+const char *ln_opdesc_wholeness(const ln_opdesc_param *param);
 
 // Whether it is written as functions on an `ln_call` (lightnet/call.h).
 static inline bool ln_opdesc_is_call(const ln_opdesc *op)

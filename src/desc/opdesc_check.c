@@ -3,6 +3,7 @@
 // without a C compiler. What an object may hold stands in the tables of fields.
 
 #include <ctype.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -267,7 +268,9 @@ static const char *const dtypes[] = {
 static const char *const ptypes[] = {
     "LN_PARAM_NULL",         "LN_PARAM_STRING",       "LN_PARAM_NUMBER",    "LN_PARAM_BOOL",
     "LN_PARAM_ARRAY_STRING", "LN_PARAM_ARRAY_NUMBER", "LN_PARAM_ARRAY_BOOL"};
-static const char *const realtypes[] = {"int", "float", "double"};
+// int64 last: only functions of the call form read such numbers.
+static const char *const realtypes[] = {"int", "float", "double", "int64"};
+#define SNIPPET_REALTYPES 3
 
 // What the generated code itself calls its variables.
 static const char *const reserved[] = {"op_arg", "priv", "te", "is_check_only", "i"};
@@ -568,6 +571,10 @@ static ln_status check_default_scalar(const ln_opdesc_param *param, const ln_val
         !is_whole)
         return ln_fail_at(value->place, LN_INVALID, "the default %s of '%s' is no int", value->text,
                           param->arg_name);
+    if (kind == LN_VALUE_NUMBER && param->realtype && strcmp(param->realtype, "int64") == 0 &&
+        floor(value->number) != value->number)
+        return ln_fail_at(value->place, LN_INVALID, "the default %s of '%s' is no integer",
+                          value->text, param->arg_name);
     return LN_OK;
 }
 
@@ -599,7 +606,7 @@ static ln_status check_param(const ln_opdesc_param *param)
                           "param '%s' is a number and needs 'realtype': int, float or double",
                           param->arg_name);
     if (is_number)
-        LN_TRY(check_word(source, "realtype", param->realtype, realtypes, COUNT(realtypes)));
+        LN_TRY(check_word(source, "realtype", param->realtype, realtypes, SNIPPET_REALTYPES));
     if (param->realtype && !is_number && !is_string)
         return ln_fail_at(key_or_value_place(source, "realtype"), LN_INVALID,
                           "param '%s' is a %s, only numbers and strings have 'realtype'",
@@ -725,9 +732,12 @@ static ln_status check_call(const ln_opdesc *op)
                               out->arg_name);
     }
     for (size_t i = 0; i < op->param_count; i++) {
-        LN_TRY(
-            check_word(op->params[i].source, "ptype", op->params[i].ptype, ptypes, COUNT(ptypes)));
-        LN_TRY(check_default(&op->params[i]));
+        const ln_opdesc_param *param = &op->params[i];
+        LN_TRY(check_word(param->source, "ptype", param->ptype, ptypes, COUNT(ptypes)));
+        if (is_number_ptype(param->ptype) && param->realtype)
+            LN_TRY(check_word(param->source, "realtype", param->realtype, realtypes,
+                              COUNT(realtypes)));
+        LN_TRY(check_default(param));
     }
     LN_TRY(check_function(op, "calc_offset", op->calc_offset));
     LN_TRY(check_function(op, "macs", op->macs));
@@ -960,7 +970,19 @@ ln_status ln_opdesc_from_value(ln_document *arena, const ln_value *object, const
     return is_relaxed ? LN_OK : check_op(arena, op);
 }
 
+static bool is_of_realtype(const ln_opdesc_param *param, const char *realtype)
+{
+    return param->realtype && strcmp(param->realtype, realtype) == 0 && !param->from_func;
+}
+
 bool ln_opdesc_is_whole(const ln_opdesc_param *param)
 {
-    return param->realtype && strcmp(param->realtype, "int") == 0 && !param->from_func;
+    return is_of_realtype(param, "int");
+}
+
+const char *ln_opdesc_wholeness(const ln_opdesc_param *param)
+{
+    return is_of_realtype(param, "int")     ? "LN_WHOLE_INT"
+           : is_of_realtype(param, "int64") ? "LN_WHOLE_ANY"
+                                            : "LN_NOT_WHOLE";
 }

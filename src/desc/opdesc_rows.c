@@ -70,7 +70,7 @@ static bool same_params(const ln_opdesc *a, const ln_opdesc *b)
         const ln_opdesc_param *p = &a->params[i], *q = &b->params[i];
         is_same = same_text(p->arg_name, q->arg_name) && same_text(p->ptype, q->ptype) &&
                   p->is_required == q->is_required &&
-                  ln_opdesc_is_whole(p) == ln_opdesc_is_whole(q) &&
+                  strcmp(ln_opdesc_wholeness(p), ln_opdesc_wholeness(q)) == 0 &&
                   same_value(p->default_value, q->default_value);
     }
     return is_same;
@@ -149,7 +149,7 @@ static size_t put_params(row_printer *p, const ln_opdesc *op)
         ln_c_string(&body, json.bytes);
         ln_text_printf(&body, ", %s, %s, %s},\n", param->ptype,
                        param->is_required == LN_DESC_TRUE ? "true" : "false",
-                       ln_opdesc_is_whole(param) ? "true" : "false");
+                       ln_opdesc_wholeness(param));
         if (json.status != LN_OK)
             p->status = json.status;
         if (has_escapes(param->default_value))
@@ -157,7 +157,7 @@ static size_t put_params(row_printer *p, const ln_opdesc *op)
                                 param->arg_name);
         ln_text_deinit(&json);
     }
-    ln_text_puts(&body, "    {NULL, NULL, LN_PARAM_INVALID, false, false},\n");
+    ln_text_puts(&body, "    {NULL, NULL, LN_PARAM_INVALID, false, LN_NOT_WHOLE},\n");
     return put_array(p, "ln_param_row", &body);
 }
 

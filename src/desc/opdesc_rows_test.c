@@ -80,11 +80,15 @@ TEST(equal_lists_are_there_once)
 {
     static const char second[] =
         "third {optype: 'third', arch: 'none', tensors_in: [{arg_name: 'src'}],"
-        "tensors_out: [{arg_name: 'dst'}], params: [], infer: 'infer_third'}";
+        "tensors_out: [{arg_name: 'dst'}], params: [{int64: 'm', default: 12}, {number: 'n'}],"
+        "infer: 'infer_third'}";
     static const char *const has[] = {
         "{.ins = t0, .outs = t1, .params = t2, .infer = infer_half, }",
         "{.ins = t0, .outs = t1, .params = t3, .infer = infer_third, }",
-        "{\"k\", \"2\", LN_PARAM_NUMBER, false, true}", NULL};
+        "{\"k\", \"2\", LN_PARAM_NUMBER, false, LN_WHOLE_INT}",
+        "{\"m\", \"12\", LN_PARAM_NUMBER, false, LN_WHOLE_ANY}",
+        "{\"n\", NULL, LN_PARAM_NUMBER, false, LN_NOT_WHOLE}",
+        NULL};
     char text[2048];
     snprintf(text, sizeof text, "%s%s", BASE, second);
     ln_text code = {0};

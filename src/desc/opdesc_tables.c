@@ -199,8 +199,8 @@ static void put_param_infos(const printer *p)
             ln_text_printf(text, ", &%s_%s_default", p->op->optype, param->arg_name);
         else
             ln_text_puts(text, ", NULL");
-        ln_text_printf(text, ", %d, %d},\n", param->is_required == LN_DESC_TRUE,
-                       ln_opdesc_is_whole(param));
+        ln_text_printf(text, ", %d, %s},\n", param->is_required == LN_DESC_TRUE,
+                       ln_opdesc_wholeness(param));
         if (json.status != LN_OK && text->status == LN_OK)
             text->status = json.status;
         ln_text_deinit(&json);

@@ -176,6 +176,11 @@ TEST(what_is_wrong_is_told_with_its_place)
         {"a {" HEAD IN OUT "params: [{arg_name: 'p', ptype: 'LN_PARAM_NUMBER', realtype: 'int', "
          "default: 0.5}]}",
          "the default 0.5 of 'p' is no int"},
+        {"a {" HEAD IN OUT "infer: 'f', params: [{int64: 'p', default: 0.5}]}",
+         "the default 0.5 of 'p' is no integer"},
+        {"a {" HEAD IN OUT "infer: 'f', params: [{int64s: 'p', default: [1, 2.5]}]}",
+         "the default 2.5 of 'p' is no integer"},
+        {"a {" HEAD IN OUT "params: [{int64: 'p'}]}", "realtype"},
         {"a {" HEAD OUT "tensors_in: [{arg_name: 'x', optional: 'y'}]}",
          "'optional' says the arg_name already"},
         {"a {" HEAD OUT "tensors_in: [{variadic: 'x', optional: 1.5}]}",
@@ -486,6 +491,7 @@ TEST(a_key_says_name_and_type_of_a_parameter)
     } rows[] = {
         {"number", "LN_PARAM_NUMBER", NULL},     {"numbers", "LN_PARAM_ARRAY_NUMBER", NULL},
         {"int", "LN_PARAM_NUMBER", "int"},       {"ints", "LN_PARAM_ARRAY_NUMBER", "int"},
+        {"int64", "LN_PARAM_NUMBER", "int64"},   {"int64s", "LN_PARAM_ARRAY_NUMBER", "int64"},
         {"float", "LN_PARAM_NUMBER", "float"},   {"floats", "LN_PARAM_ARRAY_NUMBER", "float"},
         {"double", "LN_PARAM_NUMBER", "double"}, {"doubles", "LN_PARAM_ARRAY_NUMBER", "double"},
         {"string", "LN_PARAM_STRING", NULL},     {"strings", "LN_PARAM_ARRAY_STRING", NULL},

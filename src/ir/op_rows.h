@@ -10,6 +10,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include <lightnet/op.h>
 #include <lightnet/op_info.h>
@@ -22,7 +23,7 @@ typedef struct ln_param_row {
     const char *default_text; // JSON; NULL: none
     ln_param_type ptype;
     bool is_required;
-    bool is_whole;
+    uint8_t is_whole; // as in ln_param_info
 } ln_param_row;
 
 // What an operator and its variants have in common. NULL: as the base has it, or there is none.

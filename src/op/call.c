@@ -4,6 +4,7 @@
 
 #include "op/call.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -297,6 +298,25 @@ static ln_status fail_kind(ln_call *call, const ln_param_info *info, const ln_pa
                         ln_param_type_title(info->ptype), ln_param_type_title(param->type));
 }
 
+// What ln_call_int would cut.
+static bool has_fraction(double number)
+{
+    return !(floor(number) == number);
+}
+
+static ln_status check_no_fraction(ln_call *call, const ln_param_entry *param)
+{
+    if (param->type == LN_PARAM_NUMBER && has_fraction(param->value_double))
+        return ln_call_fail(call, LN_INVALID, "param '%s' should be an integer, but is %.9g",
+                            param->arg_name, param->value_double);
+    for (int i = 0; param->type == LN_PARAM_ARRAY_NUMBER && i < param->array_len; i++)
+        if (has_fraction(param->value_array_double[i]))
+            return ln_call_fail(call, LN_INVALID,
+                                "param '%s' should hold integers, but its element %d is %.9g",
+                                param->arg_name, i, param->value_array_double[i]);
+    return LN_OK;
+}
+
 static ln_status check_params(ln_call *call)
 {
     ln_op_arg *arg = call->op_arg;
@@ -312,8 +332,10 @@ static ln_status check_params(ln_call *call)
         if (!is_kind(param, info->ptype))
             return fail_kind(call, info, param);
         LN_TRY(ln_op_check_param_value(arg, param));
-        if (info->is_whole)
+        if (info->is_whole == LN_WHOLE_INT)
             LN_TRY(ln_op_check_whole(arg, param));
+        else if (info->is_whole)
+            LN_TRY(check_no_fraction(call, param));
     }
     for (const ln_param_info *info = call->info->params; info->arg_name; info++)
         if (info->is_required && !ln_param_list_find(arg->params, info->arg_name))

@@ -153,4 +153,8 @@ void ln_call_release_captured(ln_call *call);
 // set by the registry, NULL before.
 extern ln_op *(*ln_call_find_reference)(const char *optype);
 
+// The element type that the graph that a parameter names states of its output number `index`;
+// TL_DTYPE_INVALID where it states none.
+tl_dtype ln_call_graph_out_dtype(ln_call *call, const char *param, int index);
+
 #endif

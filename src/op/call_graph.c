@@ -53,6 +53,22 @@ ln_status ln_call_graph_arity(ln_call *call, const char *param, int *out_in_coun
     return LN_OK;
 }
 
+tl_dtype ln_call_graph_out_dtype(ln_call *call, const char *param, int index)
+{
+    ln_context *graph;
+    if (find_graph(call, param, &graph) != LN_OK)
+        return TL_DTYPE_INVALID;
+    const ln_op *op;
+    LN_LIST_FOREACH (op, graph->ops) {
+        if (!ln_op_is_type(op->op_arg, "output") || index-- > 0)
+            continue;
+        const ln_param_entry *dtype = ln_param_list_find(op->op_arg->params, "dtype");
+        bool is_stated = dtype && dtype->type == LN_PARAM_STRING;
+        return is_stated ? tl_dtype_from_str(dtype->value_string) : TL_DTYPE_INVALID;
+    }
+    return TL_DTYPE_INVALID;
+}
+
 // ---- Inputs ----
 
 // The value of tensor `name` of the model around the graph, by the operator's list of inputs.

@@ -125,7 +125,7 @@ ln_status ln_params_fit(ln_list *params, const ln_op *proto, const char *opname,
         ln_param_entry *param = ln_param_list_find(params, p->arg_name);
         if (param)
             LN_TRY(fit(param, p->ptype));
-        if (param && p->is_whole)
+        if (param && p->is_whole == LN_WHOLE_INT)
             LN_TRY(cut(param, opname, place));
     }
     return LN_OK;

@@ -146,6 +146,15 @@ TEST(a_body_that_does_not_fit_is_refused_before_a_run)
          "Loop(M=n, v_initial1=x | v_final_and_scan_outputs1=y | body=\"b\");\n"
          GRAPH("b", IN("i") IN("go") "Identity(input=go | output=t |);\n" OUT("t")),
          "`body` has 2 inputs and 1 outputs, which does not fit 1 states and 1 outputs of the loop"},
+        {CONSTANT("n", "TL_INT64", "[]", "[0]") IN("x")
+         "Loop(M=n, v_initial1=x | v_final_and_scan_outputs1=y | body=\"b\");\n"
+         GRAPH("b", IN("i") IN("go") IN("p") "Cast(input=go | output=t | to=1);\n"
+               "output(src=t | | dtype=TL_FLOAT);\n" OUT("p")),
+         "output 0 of `body`, the condition, is float32 instead of bool"},
+        {"input(| dst=c | dtype=TL_FLOAT, dims=[]);\n"
+         "If(cond=c | outputs1=y | then_branch=\"b\", else_branch=\"b\");\n"
+         GRAPH("b", CONSTANT("t", "TL_FLOAT", "[]", "[1]") OUT("t")),
+         "does not take float32 for input 'cond'"},
         {IN("c") "If(cond=c | outputs1=y | then_branch=\"b\", else_branch=\"b\");\n"
          GRAPH("b", IN("i") "Identity(input=i | output=t |);\n" OUT("t")),
          "`then_branch` has 1 inputs and 1 outputs instead of 0 and 1"},

@@ -288,8 +288,6 @@ static const struct {
      LN_UNSUPPORTED, "no opset has both"},
     {"half a power of a norm, an integer since opset 2", X4 "pool(src=x | dst=y | kind=lp, p=1.5);",
      LN_UNSUPPORTED, "param 'p' is 1.5, and ONNX has only integers there"},
-    {"half a step of a window", X4 "pool(src=x | dst=y | size=[2, 2], stride=[1, 1.5]);",
-     LN_UNSUPPORTED, "param 'strides' is 1.5, and ONNX has only integers there"},
     {"a zero point of the run, rounding float",
      RESCALED
      "rescale(src=x, multiplier=m, src_zero=i | dst=y | output_dtype=TL_INT8, rounding=float);",

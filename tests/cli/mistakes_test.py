@@ -415,6 +415,8 @@ MISTAKES = r"""
     no input file
 2 -o out2.json
     no input file
+1 -c floats.onnx -o new.json
+    output 'd' of Loop.body, the condition, is float32 instead of bool
 2 run --time=2 --zero relu.net
     unknown option --time; did you mean --timeout?
 2 run --targ cpu --zero relu.net
@@ -475,6 +477,17 @@ def relu(optype="Relu", dims=(2,), dtype="FLOAT"):
                     [("y", ow.tensor_type(dtype, list(dims)))])
 
 
+def loop_of(dtype):
+    """A Loop whose body gives a condition of a type."""
+    value = lambda name, dtype: {1: name, 2: ow.tensor_type(dtype, [])}
+    node = ow.node("Loop", ["n", "", "s"], ["y"], name="Loop")
+    node[5].append({1: "body", 6: {1: [ow.node("Identity", ["c"], ["d"]), ow.node("Identity", ["t"], ["u"])], 2: "b",
+                                   11: [value("i", "INT64"), value("c", "BOOL"), value("t", "FLOAT")],
+                                   12: [value("d", dtype), value("u", "FLOAT")]}, 20: 5})
+    return ow.model([node], [("n", ow.tensor_type("INT64", [])), ("s", ow.tensor_type("FLOAT", []))],
+                    [("y", ow.tensor_type("FLOAT", []))])
+
+
 def loop():
     """A Loop with a body without outputs."""
     node = ow.node("Loop", ["n", ""], ["y"], name="Loop")
@@ -495,7 +508,7 @@ def write_files():
         "typo.net": two + "relou(src=x | dst=y |);\n",
         "empty.onnx": "", "text.onnx": "not a model\n", "half.onnx": relu()[:40],
         "m.onnx": relu(dims=("n", 4)), "int.onnx": relu("Identity", dtype="INT64"), "bad.onnx": relu("Reluu"),
-        "loop.onnx": loop(), "types.op": "mine {arch: 'none', infer: 'f', tensors_in: [{arg_name: 'x', types: 'FLOAT'}], tensors_out: [{arg_name: 'y'}], params: []}\n",
+        "loop.onnx": loop(), "floats.onnx": loop_of("FLOAT"), "bools.onnx": loop_of("BOOL"), "types.op": "mine {arch: 'none', infer: 'f', tensors_in: [{arg_name: 'x', types: 'FLOAT'}], tensors_out: [{arg_name: 'y'}], params: []}\n",
         "model.tflite": b"\x1c\0\0\0TFL3" + b"\0" * 40, "model.param": "7767517\n2 2\nInput data 0 1 data 0=4\n",
         "page.html": "<!DOCTYPE html><html></html>", "short.raw": b"\0" * 10, "names.txt": "cat\ndog\n", "empty.txt": "",
         "photo.jpg": b"\xff\xd8\xff\xe0broken", "bad.npz": b"PK\3\4broken",
@@ -509,6 +522,7 @@ def write_files():
     os.symlink("relu.net", "symbolic.net")
     os.link("relu.net", "hard.net")
     subprocess.run([LIGHTNET, "-c", "-o", "out.json", "relu.net"], check=True)
+    subprocess.run([LIGHTNET, "run", "--zero", "bools.onnx"], check=True, capture_output=True)
 
 
 def contents():

@@ -66,10 +66,17 @@ static ln_status check_if(ln_call *call)
     return ln_if_graph(call, "else_branch", &in_count, &out_count);
 }
 
+// What the body states of the condition that it gives. Its inputs are what the loop gives, whatever
+// it states of them.
 static ln_status check_loop(ln_call *call)
 {
     int in_count, out_count;
-    return ln_loop_graph(call, &in_count, &out_count);
+    LN_TRY(ln_loop_graph(call, &in_count, &out_count));
+    tl_dtype dtype = ln_call_graph_out_dtype(call, "body", 0);
+    if (dtype == TL_DTYPE_INVALID || dtype == TL_BOOL)
+        return LN_OK;
+    return ln_call_fail(call, LN_INVALID, "output 0 of `body`, the condition, is %s instead of %s",
+                        tl_dtype_title(dtype), tl_dtype_title(TL_BOOL));
 }
 
 static ln_status check_scan(ln_call *call)

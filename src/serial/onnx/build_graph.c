@@ -445,6 +445,24 @@ static ln_status add_output(ln_onnx_builder *b, ln_onnx_frame *frame,
     return ln_onnx_add_op(b, frame->ctx, name, "output", params, NULL);
 }
 
+// The first output of the body of a Loop, which no operator is told the type of.
+static ln_status check_condition(ln_onnx_builder *b, ln_onnx_frame *frame,
+                                 const ln_onnx_value_info *info)
+{
+    const char *runs_it =
+        frame->kind == LN_FRAME_BODY ? b->frames[b->depth - 2]->node.optype : NULL;
+    if (!runs_it || strcmp(runs_it, "Loop") != 0 || !info->type.at)
+        return LN_OK;
+    ln_onnx_type_info type;
+    LN_TRY(ln_onnx_type_read(b->source, info->type, &frame->arena, &type));
+    if (type.dtype == TL_DTYPE_INVALID || type.dtype == TL_BOOL)
+        return LN_OK;
+    return ln_onnx_fail(b->source, info->type.at, LN_INVALID,
+                        "output '%.*s' of %s, the condition, is %s instead of %s",
+                        LN_ONNX_NAME(info->name), frame->label, tl_dtype_title(type.dtype),
+                        tl_dtype_title(TL_BOOL));
+}
+
 static ln_status finish_graph(ln_onnx_builder *b, ln_onnx_frame *frame)
 {
     for (size_t i = 0; i < frame->outputs.count; i++) {
@@ -457,6 +475,8 @@ static ln_status finish_graph(ln_onnx_builder *b, ln_onnx_frame *frame)
                                 "output '%.*s' of %s is made by nothing", LN_ONNX_NAME(info.name),
                                 frame->label);
         LN_TRY(status);
+        if (i == 0)
+            LN_TRY(check_condition(b, frame, &info));
         LN_TRY(add_output(b, frame, &info, tensor));
     }
     return LN_OK;

@@ -1,91 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 // Parameters become attributes. Our numbers do not tell whole ones from others, ONNX does: by the
-// attribute, whatever its value is.
+// attribute, as its description says, whatever its value is.
 
 #include "serial/onnx/writer.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
 #include <lightnet/call.h>
+#include <lightnet/op_info.h>
 #include <lightnet/param.h>
 #include <lightnet/tensor_entry.h>
 
 #include "op/call.h"
 #include "serial/onnx/dtype.h"
-
-// Attributes that hold floats, in all operators that have them.
-static const char *const floats[] = {
-    "activation_alpha",
-    "activation_beta",
-    "activation_gamma",
-    "activation_params",
-    "alpha",
-    "base_values",
-    "beta",
-    "bias",
-    "class_weights",
-    "clip",
-    "coefficients",
-    "cubic_coeff_a",
-    "decay_factor",
-    "default_float",
-    "epsilon",
-    "extrapolation_value",
-    "gamma",
-    "height_scale",
-    "high",
-    "imputed_value_floats",
-    "intercepts",
-    "kernel_params",
-    "keys_floats",
-    "lambd",
-    "low",
-    "mask_filter_value",
-    "max",
-    "mean",
-    "min",
-    "momentum",
-    "nodes_hitrates",
-    "nodes_values",
-    "norm_coefficient",
-    "norm_coefficient_post",
-    "offset",
-    "prob_a",
-    "prob_b",
-    "ratio",
-    "replaced_value_float",
-    "rho",
-    "scale",
-    "scales",
-    "softcap",
-    "spatial_scale",
-    "support_vectors",
-    "target_weights",
-    "threshold",
-    "value",
-    "values_floats",
-    "weights",
-    "width_scale",
-    NULL,
-};
-
-// The same in some operators only; `last` is the newest version that has it so.
-static const struct {
-    const char *name;
-    const char *optype;
-    int last;
-} floats_of_some[] = {
-    {"p", "LpPool", 1},
-    {"p", "GlobalLpPool", 1},
-    {"seed", "Bernoulli", 99},
-    {"seed", "Multinomial", 99},
-    {"seed", "RandomNormal", 99},
-    {"seed", "RandomNormalLike", 99},
-    {"seed", "RandomUniform", 99},
-    {"seed", "RandomUniformLike", 99},
-};
 
 static int since_of(const ln_op *op)
 {
@@ -93,18 +23,10 @@ static int since_of(const ln_op *op)
     return since ? since->value_int : 98;
 }
 
-static int is_float(const ln_op *op, const char *name)
+// Exponents of pools are floats in version 1 alone, and numbers of any kind here.
+static bool is_float(const ln_op *op, const ln_param_info *info)
 {
-    for (size_t i = 0; floats[i]; i++) {
-        if (strcmp(floats[i], name) == 0)
-            return 1;
-    }
-    for (size_t i = 0; i < sizeof floats_of_some / sizeof floats_of_some[0]; i++) {
-        if (strcmp(floats_of_some[i].name, name) == 0 &&
-            strcmp(floats_of_some[i].optype, op->op_arg->optype) == 0)
-            return since_of(op) <= floats_of_some[i].last;
-    }
-    return 0;
+    return !info->is_whole && (strcmp(info->arg_name, "p") != 0 || since_of(op) == 1);
 }
 
 // ---- One attribute ----
@@ -152,10 +74,11 @@ static void put_string(ln_onnx_writer *w, const char *name, const char *value)
     end(w, LN_ATTRIBUTE_STRING);
 }
 
-static ln_status write_number(ln_onnx_writer *w, const char *name, double x)
+static ln_status write_number(ln_onnx_writer *w, const ln_param_info *info, double x)
 {
+    const char *name = info->arg_name;
     int64_t value;
-    if (is_float(w->op, name)) {
+    if (is_float(w->op, info)) {
         put_float(w, name, x);
         return LN_OK;
     }
@@ -164,9 +87,10 @@ static ln_status write_number(ln_onnx_writer *w, const char *name, double x)
     return LN_OK;
 }
 
-static ln_status write_numbers(ln_onnx_writer *w, const ln_param_entry *param)
+static ln_status write_numbers(ln_onnx_writer *w, const ln_param_info *info,
+                               const ln_param_entry *param)
 {
-    int has_floats = is_float(w->op, param->arg_name);
+    bool has_floats = is_float(w->op, info);
     begin(w, param->arg_name);
     for (int i = 0; i < param->array_len; i++) {
         double x = param->value_array_double[i];
@@ -253,7 +177,7 @@ static ln_status write_param(ln_onnx_writer *w, const ln_param_entry *param)
     if (!info || strcmp(param->arg_name, "since") == 0)
         return LN_OK;
     switch (param->type) {
-    case LN_PARAM_NUMBER: return write_number(w, param->arg_name, param->value_double);
+    case LN_PARAM_NUMBER: return write_number(w, info, param->value_double);
     case LN_PARAM_BOOL: put_int(w, param->arg_name, param->value_bool != 0); return LN_OK;
     case LN_PARAM_STRING: return write_string(w, info, param);
     case LN_PARAM_ARRAY_STRING: write_strings(w, param); return LN_OK;
@@ -261,7 +185,7 @@ static ln_status write_param(ln_onnx_writer *w, const ln_param_entry *param)
         if (info->ptype == LN_PARAM_ARRAY_STRING)
             write_strings(w, &(ln_param_entry){.arg_name = param->arg_name});
         else
-            return write_numbers(w, param);
+            return write_numbers(w, info, param);
         return LN_OK;
     default:
         return ln_onnx_write_fail(w, LN_UNSUPPORTED, "param '%s' is of a type that ONNX lacks",
