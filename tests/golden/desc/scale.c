@@ -36,8 +36,8 @@ static const ln_param_entry scale_factors_default = {
 };
 
 static const ln_param_info scale_params[] = {
-    {"axis", "", LN_PARAM_NUMBER, NULL, NULL, 0, 1},
-    {"factors", "", LN_PARAM_ARRAY_NUMBER, "[0.5]", &scale_factors_default, 0, 0},
+    {"axis", "", LN_PARAM_NUMBER, NULL, NULL, 0, LN_WHOLE_INT},
+    {"factors", "", LN_PARAM_ARRAY_NUMBER, "[0.5]", &scale_factors_default, 0, LN_NOT_WHOLE},
     {NULL, NULL, LN_PARAM_INVALID, NULL, NULL, 0, 0},
 };
 
