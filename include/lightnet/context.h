@@ -283,7 +283,8 @@ LN_API ln_status ln_context_clone(const ln_context *ctx, ln_context **out_clone)
  * in ".net", ONNX with its weights if it ends in ".onnx". "-" is standard output. A failure leaves
  * an old file as it was. The plan is for a reader with no more than the text and, after
  * `ln_context_store`, its file: weights that only the context has are planned as those of a data
- * file. LN_UNSUPPORTED if shapes depend on such weights. */
+ * file. LN_UNSUPPORTED if shapes depend on such weights. A compiled model with dynamic inputs has a
+ * plan for each shape: its file has the operators as they were read, which reading compiles. */
 LN_API ln_status ln_context_print(const ln_context *ctx, const char *outfile);
 
 /* The same with flags. */
@@ -643,7 +644,8 @@ LN_API ln_status ln_context_save_weights(const ln_context *ctx, const char *path
  * names the file, which has to be beside it, and a context that reads it uses the constants where
  * they lie, without a copy. *out_count receives the number of tensors, 0 if the model has no
  * weights or they are not at hand: then nothing is written or changed. If a failure comes after the
- * file is complete, the context is READY. */
+ * file is complete, the context is READY. Of a model with dynamic inputs the weights go to `path`
+ * as they are, since what is computed from them may follow from the shape. */
 LN_API ln_status ln_context_store(ln_context *ctx, const char *datafile, const char *path,
                                   size_t *out_count);
 

@@ -241,7 +241,7 @@ ln_status ln_context_clone_bare(const ln_context *ctx, ln_context **out_bare)
     if (!bare)
         return LN_NO_MEMORY;
     ln_status status = copy_model(ctx, bare, false);
-    if (status == LN_OK)
+    if (status == LN_OK && ctx->state >= LN_CONTEXT_PLANNED)
         status = plan_bare(ctx, bare);
     if (status != LN_OK) {
         ln_context_free(bare);

@@ -8,6 +8,7 @@
 
 // The compiled model `ctx`, loaded or not, without its attached weights: PLANNED as by
 // whoever reads its compiled form, which holds none. LN_UNSUPPORTED if shapes depend on them.
+// Of a READY one it is READY.
 ln_status ln_context_clone_bare(const ln_context *ctx, ln_context **out_bare);
 
 #endif

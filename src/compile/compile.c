@@ -10,6 +10,7 @@
 #include "compile/limits.h"
 #include "compile/reshape.h"
 #include "compile/tune.h"
+#include "ir/compiled.h"
 #include "ir/context.h"
 #include "ir/graph_order.h"
 #include "ir/op_life.h"
@@ -158,6 +159,19 @@ ln_status ln_context_compile_with_sized(ln_context *ctx, const char *target,
     ln_phase phase;
     ln_phase_begin(ctx, LN_PHASE_PLAN, &phase);
     return ln_phase_end(&phase, compile_with(ctx, target, &whole));
+}
+
+ln_status ln_context_compile_as_read(ln_context *model)
+{
+    ln_compiled *compiled = model->compiled;
+    ln_optimize_options options = ln_optimize_options_default();
+#define OPTION(name) options.name = compiled->options.name;
+    LN_FILE_OPTIONS(OPTION)
+#undef OPTION
+    model->compiled = NULL;
+    ln_status status = ln_context_compile_with(model, compiled->target, &options);
+    ln_compiled_destroy(compiled);
+    return status;
 }
 
 ln_status(ln_context_compile_with)(ln_context *ctx, const char *target,

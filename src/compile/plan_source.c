@@ -8,9 +8,11 @@
 
 #include <lightnet/allocator.h>
 
+#include "compile/clone.h"
 #include "compile/exchange.h"
 #include "compile/reshape.h"
 #include "compile/template.h"
+#include "ir/compiled.h"
 #include "ir/context.h"
 #include "ir/turn.h"
 
@@ -20,6 +22,7 @@ struct ln_plan_source {
     char *target;
     ln_optimize_options options;
     char **rule_files; // of the options
+    bool is_usual;     // the options hold for any shape
     ln_turn turn;      // at the templates
     ln_templates *templates;
     ln_range *range; // NULL: none
@@ -50,6 +53,13 @@ void ln_plan_source_release(ln_plan_source *source)
 {
     if (source && atomic_fetch_sub_explicit(&source->holder_count, 1, memory_order_acq_rel) == 1)
         destroy(source);
+}
+
+// Options that hold for any shape. What they tell of is told of this very shape.
+static bool is_usual(const ln_optimize_options *options)
+{
+    return !options || (!options->passes && !options->stop_after && options->skip_count == 0 &&
+                        options->firing_limit == SIZE_MAX && !options->wants_firing);
 }
 
 // What holds for any shape. Firings that are skipped are numbered for one shape.
@@ -91,6 +101,7 @@ ln_status ln_plan_source_create(const ln_context *ctx, const char *target,
     atomic_init(&s->holder_count, 1);
     s->range = ln_range_retain(ln_range_of(ctx));
     s->options = ln_optimize_options_default();
+    s->is_usual = is_usual(options);
     s->target = ln_strdup(target);
     status = s->target ? copy_options(s, options) : LN_NO_MEMORY;
     if (status == LN_OK)
@@ -108,6 +119,32 @@ ln_status ln_plan_source_create(const ln_context *ctx, const char *target,
 const ln_context *ln_plan_source_model(const ln_plan_source *source)
 {
     return source->model;
+}
+
+ln_status ln_plan_source_copy_model(const ln_plan_source *source, bool has_weights,
+                                    ln_context **out_model)
+{
+    *out_model = NULL;
+    if (!source->is_usual || source->options.rule_file_count > 0 || source->range)
+        return LN_OK;
+    ln_context *model;
+    LN_TRY(has_weights ? ln_context_clone(source->model, &model)
+                       : ln_context_clone_bare(source->model, &model));
+    ln_compiled *compiled = ln_alloc(sizeof *compiled);
+    model->compiled = compiled;
+    if (compiled) {
+#define OPTION(name) .name = source->options.name,
+        *compiled = (ln_compiled){.target = ln_strdup(source->target),
+                                  .is_dynamic = true,
+                                  .options = {LN_FILE_OPTIONS(OPTION)}};
+#undef OPTION
+    }
+    if (!compiled || !compiled->target) {
+        ln_context_free(model);
+        return LN_NO_MEMORY;
+    }
+    *out_model = model;
+    return LN_OK;
 }
 
 ln_range *ln_plan_source_range(const ln_plan_source *source)
@@ -214,13 +251,6 @@ ln_status ln_plan_source_make_alone(ln_plan_source *source, const ln_context *ct
 
 // ---- The first plan ----
 
-// Options that hold for any shape. What they tell of is told of this very shape.
-static bool is_usual(const ln_optimize_options *options)
-{
-    return !options || (!options->passes && !options->stop_after && options->skip_count == 0 &&
-                        options->firing_limit == SIZE_MAX && !options->wants_firing);
-}
-
 static ln_status take_instance(ln_plan_source *s, ln_context *ctx,
                                const ln_optimize_options *options, ln_context *instance)
 {
@@ -239,7 +269,7 @@ ln_status ln_plan_source_compile(ln_plan_source *source, ln_context *ctx,
     ln_context *instance = NULL;
     if (source->range)
         LN_TRY(ln_range_measure(source->range, source, ctx));
-    if (is_usual(options)) {
+    if (source->is_usual) {
         size_t total;
         ln_input_shape *all;
         LN_TRY(list_shapes(ctx, 0, NULL, &total, &all));

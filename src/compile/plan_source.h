@@ -5,6 +5,8 @@
 #ifndef LN_COMPILE_PLAN_SOURCE_H
 #define LN_COMPILE_PLAN_SOURCE_H
 
+#include <stdbool.h>
+
 #include <lightnet/context.h>
 #include <lightnet/optimize.h>
 
@@ -21,6 +23,11 @@ void ln_plan_source_release(ln_plan_source *source); // NULL is fine
 
 // The model as it was read, with the shapes that it was bound to.
 const ln_context *ln_plan_source_model(const ln_plan_source *source);
+
+// *out_model, the caller's, is a copy of it that says how it is compiled (ir/compiled.h), with the
+// data that it brings or without. NULL where that is not the same for any shape, or in files.
+ln_status ln_plan_source_copy_model(const ln_plan_source *source, bool has_weights,
+                                    ln_context **out_model);
 
 // The ranges of `ctx`; NULL: none.
 ln_range *ln_plan_source_range(const ln_plan_source *source);

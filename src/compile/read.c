@@ -16,6 +16,7 @@
 #include "compile/clone.h"
 #include "compile/context_plan.h"
 #include "compile/limits.h"
+#include "compile/reshape.h"
 #include "desc/rule_weight.h"
 #include "ir/attached.h"
 #include "ir/compiled.h"
@@ -68,6 +69,8 @@ static ln_status make_ready(ln_context *ctx, const char *path)
     ln_context_drop_known_outputs(ctx);
     if (!ctx->compiled)
         return LN_OK; // limits are checked by compiling
+    if (ctx->compiled->is_dynamic)
+        return ln_context_compile_as_read(ctx);
     LN_TRY(ln_context_check_limits(ctx));
     LN_TRY(ctx->compiled->is_old ? ln_context_compile(ctx, "cpu") : ln_context_adopt_plan(ctx));
     LN_TRY(ln_context_each_graph(ctx, adopt_graph_plan, NULL));
@@ -227,6 +230,34 @@ static ln_status write_file(ln_serializer *serializer, const ln_context *ctx, co
     return status;
 }
 
+// Without weights shapes may not follow: then nobody could use the file.
+static ln_status copy_bare(const ln_context *ctx, ln_context **out_copy)
+{
+    ln_context *model;
+    LN_TRY(ln_plans_copy_model(ctx, false, &model));
+    if (!model)
+        return ln_context_clone_bare(ctx, out_copy);
+    ln_status status = ln_context_compile_as_read(model);
+    if (status == LN_OK)
+        status = ln_plans_copy_model(model, false, out_copy);
+    ln_context_free(model);
+    return status;
+}
+
+// The compiled model as its text has it: *out_copy, or, NULL, as it is. The plan in the text is
+// that of its reader, who has no memory for what is in the model's file.
+static ln_status copy_for_reader(const ln_context *ctx, ln_context **out_copy)
+{
+    *out_copy = NULL;
+    if (ctx->weights || ln_attached_count(ctx->attached) == 0)
+        return ln_plans_copy_model(ctx, true, out_copy);
+    if (copy_bare(ctx, out_copy) == LN_OK)
+        return LN_OK;
+    return ln_fail_prefix("the model cannot be written in compiled form without its weights; "
+                          "store them beside it (ln_context_store, or `lightnet -c` without "
+                          "--no-weights)");
+}
+
 ln_status ln_context_write(const ln_context *ctx, const char *serializer_name, char **out_bytes,
                            size_t *out_byte_count)
 {
@@ -241,20 +272,12 @@ ln_status ln_context_write(const ln_context *ctx, const char *serializer_name, c
     ln_serializer *serializer = ln_serializer_find(serializer_name);
     if (!serializer || !serializer->write)
         return LN_FAIL(LN_UNSUPPORTED, "no writer for format '%s'", serializer_name);
-    // The plan in the text is that of its reader, who has no memory for what is in the model's
-    // file.
-    bool is_bare = serializer->writes_plan && ctx->state >= LN_CONTEXT_PLANNED && !ctx->outer &&
-                   !ctx->weights && ln_attached_count(ctx->attached) > 0;
-    if (!is_bare)
+    if (!serializer->writes_plan || ctx->state < LN_CONTEXT_PLANNED || ctx->outer)
         return write_mem(serializer, ctx, out_bytes, out_byte_count);
-    ln_context *bare;
-    ln_status status = ln_context_clone_bare(ctx, &bare);
-    if (status != LN_OK)
-        return ln_fail_prefix("the model cannot be written in compiled form without its weights; "
-                              "store them beside it (ln_context_store, or `lightnet -c` without "
-                              "--no-weights)");
-    status = serializer->write(serializer, bare, out_bytes, out_byte_count);
-    ln_context_free(bare);
+    ln_context *copy;
+    LN_TRY(copy_for_reader(ctx, &copy));
+    ln_status status = serializer->write(serializer, copy ? copy : ctx, out_bytes, out_byte_count);
+    ln_context_free(copy);
     return status;
 }
 

@@ -49,9 +49,10 @@ typedef struct shape_plans {
     size_t count;
     size_t current;
     size_t use_count;
-    ln_constants *constants;            // what all plans may share; NULL: nothing yet
-    ln_memory *statics;                 // where that is
-    ln_memory *workspace;               // of the plan in use; the others have the same, or none
+    bool has_constants;      // of the first plan, enough that other shapes are worth plans
+    ln_constants *constants; // what all plans may share; NULL: nothing yet
+    ln_memory *statics;      // where that is
+    ln_memory *workspace;    // of the plan in use; the others have the same, or none
     ln_instance_constants of_instances; // of a program; the plans above have their own
 } shape_plans;
 
@@ -254,7 +255,22 @@ static ln_status make_in_range(const shape_plans *p, const ln_context *ctx,
 // ---- Instances of a program ----
 
 // Constants of fewer bytes are not worth a plan for each shape that runs.
-#define MIN_STATIC_BYTES (256 << 10)
+#define MIN_CONSTANT_BYTES (256 << 10)
+
+// Those that stay after loading, in memory of the model or in its file: which it is depends on how
+// that is laid out.
+static bool has_constants(const ln_context *ctx)
+{
+    size_t sum = 0, cursor = 0;
+    void *value;
+    while (ln_hash_next(ctx->tensor_table, &cursor, NULL, &value)) {
+        const ln_tensor_entry *entry = value;
+        if (entry->isstatic && !entry->is_load && !entry->is_input && !entry->owner &&
+            entry->mtype == LN_MEM_CPU)
+            sum += tl_tensor_size(entry->tensor);
+    }
+    return sum >= MIN_CONSTANT_BYTES;
+}
 
 // Whether the types of inputs are known, and are numbers, in main memory.
 static bool has_plain_inputs(const ln_context *ctx)
@@ -277,7 +293,7 @@ static bool can_have_instances(const ln_context *ctx)
 
 bool ln_plans_follow(const ln_context *ctx)
 {
-    return can_have_instances(ctx) && ctx->static_sizes[LN_MEM_CPU] >= MIN_STATIC_BYTES &&
+    return can_have_instances(ctx) && ((const shape_plans *)ctx->plans)->has_constants &&
            has_open_inputs(ctx) && has_plain_inputs(ctx) &&
            !ln_plan_source_range(((const shape_plans *)ctx->plans)->source);
 }
@@ -416,7 +432,44 @@ ln_status ln_plans_share(const ln_context *ctx, ln_context *clone)
     LN_TRY(plans_create(clone, from->source, &p));
     p->plans[0].constants_version = from->plans[from->current].constants_version;
     p->plans[0].params_version = from->plans[from->current].params_version;
+    p->has_constants = from->has_constants;
     clone->plans = &p->base;
+    return LN_OK;
+}
+
+// Whether no dimension was bound that the model leaves open.
+static bool is_never_bound(const ln_context *ctx)
+{
+    const ln_op *op;
+    LN_LIST_FOREACH (op, ctx->ops) {
+        const ln_tensor_list_entry *out = has_open_dims(op) ? op->op_arg->tensors_out->data : NULL;
+        if (out && !ln_tensor_table_find(ctx->tensor_table, out->name)->is_open)
+            return false;
+    }
+    return true;
+}
+
+ln_status ln_plans_copy_model(const ln_context *ctx, bool has_weights, ln_context **out_model)
+{
+    const shape_plans *p = (const shape_plans *)ctx->plans;
+    *out_model = NULL;
+    if (!p || ctx->state < LN_CONTEXT_PLANNED || !is_as_loaded(p, ctx) ||
+        !is_never_bound(ln_plan_source_model(p->source)) || !has_open_inputs(ctx))
+        return LN_OK;
+    LN_TRY(ln_plan_source_copy_model(p->source, has_weights, out_model));
+    if (!*out_model || !has_weights)
+        return LN_OK;
+    const char *const names[] = {ctx->weights, ctx->weights_from};
+    char **copies[] = {&(*out_model)->weights, &(*out_model)->weights_from};
+    for (int i = 0; i < 2; i++) {
+        ln_free(*copies[i]);
+        *copies[i] = names[i] ? ln_strdup(names[i]) : NULL;
+        if (names[i] && !*copies[i]) {
+            ln_context_free(*out_model);
+            *out_model = NULL;
+            return LN_NO_MEMORY;
+        }
+    }
     return LN_OK;
 }
 
@@ -428,7 +481,10 @@ void ln_plans_abandon(struct ln_plans *plans)
 ln_status ln_plans_compile(struct ln_plans *plans, ln_context *ctx,
                            const ln_optimize_options *options)
 {
-    return ln_plan_source_compile(((shape_plans *)plans)->source, ctx, options);
+    shape_plans *p = (shape_plans *)plans;
+    LN_TRY(ln_plan_source_compile(p->source, ctx, options));
+    p->has_constants = has_constants(ctx);
+    return LN_OK;
 }
 
 // ---- Changing over ----

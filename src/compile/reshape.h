@@ -27,6 +27,14 @@ ln_status ln_plans_compile(struct ln_plans *plans, ln_context *ctx,
 // A clone of `ctx` can have other shapes too, if `ctx` can.
 ln_status ln_plans_share(const ln_context *ctx, ln_context *clone);
 
+// *out_model, the caller's, is what a compiled file of `ctx` says: the model as it was read, READY,
+// and how it is compiled (ir/compiled.h). NULL if `ctx` has a plan for its shapes: they are fixed
+// or bound, or what is compiled does not follow from the file.
+ln_status ln_plans_copy_model(const ln_context *ctx, bool has_weights, ln_context **out_model);
+
+// Compiles such a model, whose shapes are as the file leaves them.
+ln_status ln_context_compile_as_read(ln_context *model);
+
 // ln_context_compile_with for a READY context that needs no plans for other shapes.
 ln_status ln_context_compile_once(ln_context *ctx, const char *target,
                                   const ln_optimize_options *options);

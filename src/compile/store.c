@@ -22,8 +22,10 @@
 #include "base/name_hash.h"
 #include "compile/beside.h"
 #include "compile/context_plan.h"
+#include "compile/exchange.h"
 #include "compile/given_again.h"
 #include "compile/load_part.h"
+#include "compile/reshape.h"
 #include "ir/attached.h"
 #include "ir/context.h"
 #include "ir/dfg.h"
@@ -489,17 +491,9 @@ static ln_status run_store(store *s, const char *path)
     return exchange(s, path);
 }
 
-ln_status ln_context_store(ln_context *ctx, const char *datafile, const char *path,
-                           size_t *out_count)
+static ln_status store_planned(ln_context *ctx, const char *datafile, const char *path,
+                               size_t *out_count)
 {
-    if (out_count)
-        *out_count = 0;
-    if (!ctx || !path || !out_count)
-        return LN_FAIL(LN_INVALID, "storing constants needs a context, a file and a result");
-    if (ctx->state != LN_CONTEXT_PLANNED || ctx->outer)
-        return LN_FAIL(LN_STATE, "constants are stored of a model that is compiled and not loaded");
-    if (!has_weights(ctx, datafile))
-        return LN_OK;
     ctx->is_storing = 1;
     ln_status loaded = ln_context_load(ctx, datafile);
     ctx->is_storing = 0;
@@ -519,5 +513,54 @@ ln_status ln_context_store(ln_context *ctx, const char *datafile, const char *pa
     ln_free(s.is_stored);
     ln_free(s.tensors);
     ln_free(s.ops);
+    return status;
+}
+
+// ---- Of a model with dynamic inputs ----
+
+// Lets `ctx` be `model`, READY, as it was compiled, which takes the weights of `ctx` from now on.
+static ln_status compile_instead(ln_context *ctx, ln_context *model)
+{
+    LN_TRY(ln_context_compile_as_read(model));
+    struct ln_plans *plans = ctx->plans;
+    ctx->plans = model->plans;
+    model->plans = plans;
+    ln_context_exchange(ctx, model);
+    return LN_OK;
+}
+
+// What is computed once may depend on shapes: the file has the weights as they are.
+static ln_status store_dynamic(ln_context *ctx, ln_context *model, const char *datafile,
+                               const char *path, size_t *out_count)
+{
+    if (datafile)
+        LN_TRY(ln_context_carry_file(model, datafile));
+    char *name = ln_strdup(ln_beside_name(path));
+    if (!name)
+        return LN_NO_MEMORY;
+    ln_free(model->weights);
+    model->weights = name;
+    if (datafile)
+        LN_TRY(ln_context_note_datafile(model, datafile));
+    LN_TRY(ln_context_save_weights(model, path, out_count));
+    return compile_instead(ctx, model);
+}
+
+ln_status ln_context_store(ln_context *ctx, const char *datafile, const char *path,
+                           size_t *out_count)
+{
+    if (out_count)
+        *out_count = 0;
+    if (!ctx || !path || !out_count)
+        return LN_FAIL(LN_INVALID, "storing constants needs a context, a file and a result");
+    if (ctx->state != LN_CONTEXT_PLANNED || ctx->outer)
+        return LN_FAIL(LN_STATE, "constants are stored of a model that is compiled and not loaded");
+    ln_context *model;
+    LN_TRY(ln_plans_copy_model(ctx, true, &model));
+    ln_status status = LN_OK;
+    if (has_weights(model ? model : ctx, datafile))
+        status = model ? store_dynamic(ctx, model, datafile, path, out_count)
+                       : store_planned(ctx, datafile, path, out_count);
+    ln_context_free(model);
     return status;
 }

@@ -8,6 +8,7 @@
 #include <lightnet/tensor_file.h>
 #include <lightnet/util.h>
 
+#include "base/name_hash.h"
 #include "ir/attached.h"
 #include "ir/context.h"
 #include "ir/fill.h"
@@ -102,15 +103,20 @@ ln_status ln_context_carry_file(ln_context *ctx, const char *datafile)
 typedef struct saving {
     ln_named_tensor *tensors; // NULL while they are counted
     size_t count;
+    ln_hash *names; // of those that are there: graphs may take the same one
 } saving;
 
 static ln_status save(void *user, ln_context *ctx, const ln_tensor_entry *entry)
 {
     saving *s = user;
     const tl_tensor *attached = ln_attached_find(ln_context_root(ctx)->attached, entry->name);
-    if (attached && s->tensors)
+    if (!attached || (s->tensors && ln_hash_find(s->names, entry->name)))
+        return LN_OK;
+    if (s->tensors && ln_hash_insert(s->names, entry->name, s) < 0)
+        return ln_error_status();
+    if (s->tensors)
         s->tensors[s->count] = (ln_named_tensor){entry->name, attached};
-    s->count += attached != NULL;
+    s->count++;
     return LN_OK;
 }
 
@@ -129,14 +135,14 @@ ln_status ln_context_save_weights(const ln_context *ctx, const char *path, size_
     ln_tensor_file_format format;
     LN_TRY(ln_tensor_file_format_of(path, &format));
     s.tensors = ln_alloc_array(s.count, sizeof *s.tensors);
-    if (!s.tensors)
-        return LN_NO_MEMORY;
+    s.names = ln_hash_create(ln_name_hash, ln_str_cmp, NULL, NULL);
     s.count = 0;
-    ln_status status = visit_weights(walked, walk);
+    ln_status status = s.tensors && s.names ? visit_weights(walked, walk) : LN_NO_MEMORY;
     if (status == LN_OK)
         status = ln_tensor_file_save(path, format, s.tensors, s.count);
     if (status == LN_OK)
         *out_count = s.count;
+    ln_hash_free(s.names);
     ln_free(s.tensors);
     return status;
 }

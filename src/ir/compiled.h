@@ -3,10 +3,14 @@
 //
 // The operators' own checks derive shapes and types again; the file's facts are then compared with
 // them, so that a compiled file cannot claim a tensor smaller than its operators use.
+//
+// A file of a model with dynamic inputs has no plan, since each shape has its own: it has the
+// operators as they were read, and how they are compiled.
 
 #ifndef LN_IR_COMPILED_H
 #define LN_IR_COMPILED_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include <lightnet/mem.h>
@@ -26,6 +30,22 @@ typedef struct ln_compiled_tensor {
     char *owner; // NULL: none is stated
 } ln_compiled_tensor;
 
+// Options of compiling that hold for any shape and need nothing but the file, named as in
+// ln_optimize_options.
+#define LN_FILE_OPTIONS(X)                                                                         \
+    X(keeps_tensors)                                                                               \
+    X(freezes_constants)                                                                           \
+    X(tunes)                                                                                       \
+    X(avoids_winograd)                                                                             \
+    X(keeps_halves)                                                                                \
+    X(stays_as_read)
+
+typedef struct ln_file_options {
+#define OPTION(name) int name;
+    LN_FILE_OPTIONS(OPTION)
+#undef OPTION
+} ln_file_options;
+
 typedef struct ln_compiled {
     char *target;
     size_t static_sizes[LN_MEM_TYPE_SIZE];
@@ -35,6 +55,8 @@ typedef struct ln_compiled {
     size_t tensor_count;
     size_t tensor_capacity;
     int is_old; // the old system's format: lowered and planned again
+    bool is_dynamic;
+    ln_file_options options; // of a dynamic one
 } ln_compiled;
 
 void ln_compiled_destroy(ln_compiled *compiled); // accepts NULL and half-built ones

@@ -11,6 +11,7 @@
 // tensor entries they had. Retired entries stay readable until all operators are checked again:
 // later operators may have kept pointers to them.
 
+#include "ir/compiled.h"
 #include "ir/context.h"
 
 #include <lightnet/allocator.h>
@@ -145,7 +146,7 @@ static ln_status admit_all(ln_context *ctx)
     LN_TRY(init_graphs(ctx));
     // Shapes are bound after reading. A compiled model has its shapes, and a graph takes what
     // comes.
-    int may_wait = !ctx->compiled && !ctx->outer;
+    int may_wait = (!ctx->compiled || ctx->compiled->is_dynamic) && !ctx->outer;
     ln_op *op;
     LN_LIST_FOREACH (op, ctx->ops) {
         if (op && op->op_arg)

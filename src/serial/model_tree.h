@@ -5,8 +5,9 @@
 //               "tensors_out": [...], "params": [{"arg_name", "value"}]}]}
 //
 // A compiled model adds "format", "version", "target", "memory", and dtype, dims, mtype, static
-// and offset to each output, and "owner" to one that is in another tensor. The leaves only turn
-// texts into this tree and back.
+// and offset to each output, and "owner" to one that is in another tensor. One with dynamic inputs
+// adds "format", "version", "target" and "dynamic", the options with which it is compiled when it
+// is read. The leaves only turn texts into this tree and back.
 
 #ifndef LN_SERIAL_MODEL_TREE_H
 #define LN_SERIAL_MODEL_TREE_H
@@ -15,6 +16,7 @@
 #include <lightnet/serializer.h>
 
 #include "base/value.h"
+#include "ir/compiled.h"
 
 #define LN_COMPILED_FORMAT  "lightnet-compiled"
 #define LN_COMPILED_VERSION 1
@@ -26,6 +28,12 @@
 // "info", what the model's file stated about the model: model_tree_info.c.
 ln_status ln_model_tree_make_info(const ln_context *ctx, ln_document *document, ln_value *root);
 ln_status ln_model_tree_read_info(ln_context *ctx, const ln_value *root);
+
+// "dynamic", the options of a compiled model with dynamic inputs that are not as by default:
+// model_tree_dynamic.c.
+ln_status ln_model_tree_make_dynamic(const ln_file_options *options, ln_document *document,
+                                     ln_value *root);
+ln_status ln_model_tree_read_dynamic(const ln_value *dynamic, ln_file_options *out_options);
 
 // Appends the tree's operators to `ctx->ops` and, from a compiled tree, fills in `ctx->compiled`.
 ln_status ln_model_tree_read(ln_serializer *serializer, ln_context *ctx, ln_document *document);

@@ -7,6 +7,7 @@
 #include <lightnet/tensor_entry.h>
 
 #include "ir/attached.h"
+#include "ir/compiled.h"
 #include "ir/open.h"
 #include "serial/param_fit.h"
 
@@ -151,11 +152,13 @@ static ln_status make_header(const ln_context *ctx, ln_document *doc, ln_value *
 {
     LN_TRY(add_string(doc, root, "format", LN_COMPILED_FORMAT));
     LN_TRY(add_number(doc, root, "version", LN_COMPILED_VERSION));
-    LN_TRY(add_string(doc, root, "target", ctx->target));
+    LN_TRY(add_string(doc, root, "target", ctx->compiled ? ctx->compiled->target : ctx->target));
     if (ctx->weights)
         LN_TRY(add_string(doc, root, "weights", ctx->weights));
     if (ctx->weights && ctx->weights_from)
         LN_TRY(add_string(doc, root, "weights_from", ctx->weights_from));
+    if (ctx->compiled)
+        return ln_model_tree_make_dynamic(&ctx->compiled->options, doc, root);
     ln_value *memory = add_parent(doc, root, "memory", LN_VALUE_ARRAY);
     if (!memory)
         return ln_error_status();
@@ -177,7 +180,7 @@ static ln_status make_header(const ln_context *ctx, ln_document *doc, ln_value *
 
 static ln_status make_model(const ln_context *ctx, int with_plan, ln_document *doc, ln_value *root)
 {
-    if (with_plan)
+    if (with_plan || ctx->compiled)
         LN_TRY(make_header(ctx, doc, root));
     ln_value *ops = add_parent(doc, root, "ops", LN_VALUE_ARRAY);
     if (!ops)

@@ -413,7 +413,10 @@ static ln_status read_compiled_header(ln_context *ctx, const ln_value *root, ln_
     compiled->target = ln_strdup(target->text);
     if (!compiled->target)
         return LN_NO_MEMORY;
-    return read_memory(root, compiled);
+    const ln_value *dynamic = ln_value_get(root, "dynamic");
+    compiled->is_dynamic = dynamic != NULL;
+    return dynamic ? ln_model_tree_read_dynamic(dynamic, &compiled->options)
+                   : read_memory(root, compiled);
 }
 
 // A tree with "format" is compiled; one with the old "mem_sizes_l" was compiled by the old system.
@@ -472,7 +475,7 @@ static ln_status read_op(ln_serializer *serializer, ln_context *ctx, const ln_va
         status = read_params(value, &op, &source.params);
     if (status == LN_OK)
         status = ln_params_fit(source.params, ln_op_find(source.optype), op.name, place);
-    if (status == LN_OK && ctx->compiled && !ctx->compiled->is_old)
+    if (status == LN_OK && ctx->compiled && !ctx->compiled->is_old && !ctx->compiled->is_dynamic)
         status = read_compiled_tensors(value, &op, ctx->compiled);
     ln_list *params = source.params;
     source.own_params = &params;

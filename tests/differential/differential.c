@@ -395,6 +395,9 @@ static void try_all_dynamic(verdict *v, const model *m, test_random *random)
         try_dynamic(v, steps, dynamic, "dynamic cpu", &(side_options){.target = "cpu"});
         if (options.is_long || test_random_below(random, 3) == 0)
             try_dynamic(v, steps, dynamic, "dynamic ref", &(side_options){.target = "ref"});
+        if (options.is_long || test_random_below(random, 4) == 0)
+            try_dynamic(v, steps, dynamic, "dynamic compiled",
+                        &(side_options){.target = "cpu", .way = WAY_COMPILED});
         try_ranges(v, steps, by, chosen, count, dynamic, random);
     }
     for (int i = 0; i < STEPS; i++)

@@ -350,15 +350,16 @@ static void run_session(ln_context *ctx, side_result *out)
     ln_program_release(program);
 }
 
-// The compiled model and its constants go through files in a folder of this process.
-static void run_compiled(ln_context *ctx, side_result *out)
+// `ctx`, compiled, as whoever reads its file has it; NULL, and noted in `out`, if that fails. Model
+// and constants go through files in a folder of this process.
+static ln_context *read_again(ln_context *ctx, side_result *out)
 {
     char folder[512], model_path[544], weights[544];
     const char *base = getenv("TMPDIR");
     snprintf(folder, sizeof folder, "%s/differential.XXXXXX", base && *base ? base : P_tmpdir);
     if (!mkdtemp(folder)) {
         fail(out, "folder", LN_IO);
-        return;
+        return NULL;
     }
     snprintf(model_path, sizeof model_path, "%s/m.json", folder);
     snprintf(weights, sizeof weights, "%s/w.safetensors", folder);
@@ -374,13 +375,22 @@ static void run_compiled(ln_context *ctx, side_result *out)
         status = ln_context_init(again, model_path);
         if (status != LN_OK)
             fail(out, "read again", status);
-        else
-            load_and_run(again, out);
     }
-    ln_context_free(again);
     unlink(model_path);
     unlink(weights);
     rmdir(folder);
+    if (again && again->state == LN_CONTEXT_PLANNED)
+        return again;
+    ln_context_free(again);
+    return NULL;
+}
+
+static void run_compiled(ln_context *ctx, side_result *out)
+{
+    ln_context *again = read_again(ctx, out);
+    if (again)
+        load_and_run(again, out);
+    ln_context_free(again);
 }
 
 void side_run(const char *text, const side_options *options, side_result *out)
@@ -430,6 +440,11 @@ dynamic_side *dynamic_side_create(const char *text, const side_options *options,
         return NULL;
     }
     d->ctx = compiled(text, options, &d->noted);
+    if (d->ctx && options->way == WAY_COMPILED) {
+        ln_context *again = read_again(d->ctx, &d->noted);
+        ln_context_free(d->ctx);
+        d->ctx = again;
+    }
     const ln_status status = d->ctx ? ln_context_load(d->ctx, NULL) : LN_OK;
     if (status != LN_OK)
         fail(&d->noted, "load", status);
