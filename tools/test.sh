@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # The whole suite: each build below runs its tests; the last line counts them all.
 #
-#   release   gcc, all tests, and once more for each lower instruction set; then random models, with a
-#             new seed, for two minutes (LN_DIFFERENTIAL_SEED is another one, LN_DIFFERENTIAL_SECONDS)
+#   release   gcc, all tests; for each lower instruction set those in which its kernels compute, and a few
+#             random models; then random models for two minutes (LN_DIFFERENTIAL_SECONDS). Their seed is a
+#             new one each time (LN_DIFFERENTIAL_SEED is another one)
 #   clang     clang, all tests but long ones in which the compiler is all the same
 #   asan      address and undefined-behaviour sanitizers, all tests but those of large models; a third
 #             or a sixth of what is a list of models
@@ -93,9 +94,9 @@ labels() {
     echo "^($*)$"
 }
 
-# Results that do not depend on the kernels that run, or that run none; kernels, which try all instruction sets
-# themselves; and what is the same with each set, or long: compiled forms, the zoo in full size, hashes.
-no_isa=(any_kernel il serial_il docs cli python cxx tools cpu_kernels compiled_forms large hashes once long_form)
+# Plans are the same with each instruction set (docs/decisions/0010), kernels try all sets themselves, and hashes
+# hold the bits of models with one against another: what is left are operators and small models on the kernels.
+isa_tests=(-L "$(labels each_isa arch_cpu)")
 # Results that do not depend on the compiler.
 no_compiler=(any_compiler docs cli il python cxx tools large hashes_full once long_form)
 # Long tests, and long forms of tests whose short ones run with sanitizers too.
@@ -104,7 +105,7 @@ no_sanitizer=(long_form large hashes_full once)
 no_release=(long_form)
 fuzz_seconds=5
 if [ "${LN_LONG:-0}" = 1 ]; then
-    no_isa=(any_kernel il serial_il docs cli cpu_kernels large hashes)
+    isa_tests=(-LE "$(labels any_kernel il serial_il docs cli cpu_kernels large hashes)")
     no_compiler=(large)
     no_sanitizer=(large hashes_full)
     no_release=(none)
@@ -120,11 +121,13 @@ note "release: gcc"
 count "build with gcc" build release -DLN_TESTS=ON -DLN_WERROR=ON
 suite build -LE "$(labels "${no_release[@]}")"
 isas=$(lower_isas)
+seed=${LN_DIFFERENTIAL_SEED:-$(date +%s)}
 for isa in $isas; do
     note "release: instruction set $isa"
-    LN_CPU_ISA=$isa suite build -LE "$(labels "${no_isa[@]}")"
+    LN_CPU_ISA=$isa suite build "${isa_tests[@]}"
+    LN_CPU_ISA=$isa count "random models, seed $seed, instruction set $isa" \
+        build/tests/test_differential --seed="$seed" --models=400
 done
-seed=${LN_DIFFERENTIAL_SEED:-$(date +%s)}
 note "release: random models, seed $seed"
 if [ "${LN_LONG:-0}" = 1 ]; then
     for isa in $isas ''; do

@@ -15,6 +15,7 @@
 
 #include "compile/instance.h"
 #include "tests/api/values.h"
+#include "tests/sanitizer.h"
 
 #define FOLDER LN_SOURCE_DIR "/../shared/conformance/models"
 
@@ -293,10 +294,11 @@ TEST(models_have_the_same_bits_whichever_way_they_are_run)
     }
     CHECK_OK(ln_arch_init());
     counts c = {0};
-    for (size_t i = 0; i < found.gl_pathc; i++)
+    size_t tried = 0;
+    for (size_t i = 0; i < found.gl_pathc; i += TEST_ASAN ? 5 : 1, tried++)
         check_file(found.gl_pathv[i], &c);
-    printf("%zu models of %zu, %zu in a range\n", c.models, (size_t)found.gl_pathc, c.ranges);
-    CHECK(c.models * 5 > found.gl_pathc * 4);
+    printf("%zu models of %zu, %zu in a range\n", c.models, tried, c.ranges);
+    CHECK(c.models * 5 > tried * 4);
     globfree(&found);
     ln_arch_cleanup();
 }
