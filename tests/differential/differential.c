@@ -948,6 +948,32 @@ static void change_operand(model *m, test_random *random)
         in->tensor = other;
 }
 
+// A constant or an input of as many elements in another shape: a row becomes a column, or gets axes
+// of length 1.
+static void change_shape(model *m, test_random *random)
+{
+    model_op *op = &m->ops[test_random_below(random, (size_t)m->op_count)];
+    const model_tensor *t = &m->tensors[op->outs[0].tensor];
+    if (!t->is_leaf || !model_op_param(m, op, "dims") || t->ndim > 3)
+        return;
+    int dims[4], count = 0;
+    const int at = (int)test_random_below(random, (size_t)t->ndim + 1);
+    const bool is_flat = test_random_below(random, 3) == 0;
+    for (int d = 0; d <= t->ndim; d++) {
+        if (d == at && !is_flat)
+            dims[count++] = 1;
+        if (d < t->ndim && is_flat && count > 0)
+            dims[0] *= t->dims[d];
+        else if (d < t->ndim)
+            dims[count++] = t->dims[d];
+    }
+    char text[80] = "[";
+    for (int d = 0; d < count; d++)
+        snprintf(text + strlen(text), sizeof text - strlen(text), "%s%d", d ? ", " : "", dims[d]);
+    strcat(text, "]");
+    model_op_set_param(m, op, "dims", text);
+}
+
 // An activation between two operators.
 static void insert_act(model *m, test_random *random, const sizes *s)
 {
@@ -986,10 +1012,11 @@ static bool make_from_example(model *m, test_random *random, const sizes *s, uin
     static model kept;
     for (int i = (int)test_random_below(random, 4); i > 0; i--) {
         kept = *m;
-        switch (test_random_below(random, 4)) {
+        switch (test_random_below(random, 5)) {
         case 0: change_param(m, random); break;
         case 1: change_operand(m, random); break;
         case 2: insert_act(m, random, s); break;
+        case 3: change_shape(m, random); break;
         default: make_chain(m, random, s, 1); break;
         }
         if (!model_check(m))

@@ -26,6 +26,18 @@ static ln_status check_len(ln_call *call, int index, int64_t len)
     return LN_OK;
 }
 
+// An operand of the width of rows, [width]: others with as many elements would be broadcast along
+// other axes.
+static ln_status check_row(ln_call *call, int index, int64_t width)
+{
+    const tl_tensor *t = ln_call_in(call, index);
+    LN_TRY(check_len(call, index, width));
+    return !t || t->ndim == 1
+               ? LN_OK
+               : ln_call_fail(call, LN_INVALID, "has rank %d in input %d, not [%lld]", t->ndim,
+                              index, (long long)width);
+}
+
 // ---- Batches and channels ----
 
 bool ln_batch_norm_is_spatial(const ln_call *call)
@@ -275,7 +287,7 @@ ln_status ln_infer_skip_layer_normalization(ln_call *call)
     LN_TRY(check_rank(call, 1));
     LN_TRY(check_broadcast(call, 1));
     for (int i = 2; i < ln_call_in_count(call); i++)
-        LN_TRY(check_len(call, i, src->dims[src->ndim - 1]));
+        LN_TRY(check_row(call, i, src->dims[src->ndim - 1]));
     LN_TRY(ln_call_out_like(call, 0, 0));
     LN_TRY(out_statistics(call, 1, 2, TL_FLOAT, src->ndim - 1));
     return ln_call_out_count(call) > 3 ? ln_call_out_like(call, 3, 0) : LN_OK;
@@ -312,8 +324,8 @@ ln_status ln_infer_embed_layer_normalization(ln_call *call)
                             ln_call_in(call, POSITIONS)->dims[0], ids->dims[1]);
     if (mask && mask->len != ids->len)
         return ln_call_fail(call, LN_INVALID, "has a mask that does not fit");
-    LN_TRY(check_len(call, GAMMA, words->dims[1]));
-    LN_TRY(check_len(call, BETA, words->dims[1]));
+    LN_TRY(check_row(call, GAMMA, words->dims[1]));
+    LN_TRY(check_row(call, BETA, words->dims[1]));
     int dims[] = {ids->dims[0], ids->dims[1], words->dims[1]};
     LN_TRY(ln_call_out(call, 0, words->dtype, 3, dims));
     LN_TRY(ln_call_out(call, 1, TL_INT32, 1, dims));
