@@ -18,9 +18,21 @@ typedef struct type_count {
     double cost;
 } type_count;
 
-static int is_ref(const ln_op *op)
+// What is computed from constants alone runs once, when the model is loaded.
+static int is_run(const ln_context *ctx, const ln_op *op)
 {
-    return op->run && strcmp(op->op_arg->arch, "ref") == 0;
+    int is_static = op->op_arg->tensors_out != NULL;
+    const ln_tensor_list_entry *out;
+    LN_LIST_FOREACH (out, op->op_arg->tensors_out) {
+        const ln_tensor_entry *entry = ln_tensor_table_find(ctx->tensor_table, out->name);
+        is_static &= entry && entry->isstatic;
+    }
+    return op->run && !is_static;
+}
+
+static int is_ref(const ln_context *ctx, const ln_op *op)
+{
+    return strcmp(op->op_arg->arch, "ref") == 0 && is_run(ctx, op);
 }
 
 // Of dynamic shapes there is no cost before the run.
@@ -44,11 +56,13 @@ fallback fallback_of(const ln_context *ctx)
     if (!ln_context_target(ctx) || strncmp(ln_context_target(ctx), "ref", 3) == 0)
         return f;
     LN_LIST_FOREACH (op, ctx->ops) {
+        if (!is_run(ctx, op))
+            continue;
         double cost = ln_op_cost(op);
-        f.op_count += op->run != NULL;
-        f.ref_count += (size_t)is_ref(op);
+        f.op_count++;
+        f.ref_count += (size_t)is_ref(ctx, op);
         all += cost;
-        ref += is_ref(op) ? cost : 0;
+        ref += is_ref(ctx, op) ? cost : 0;
         is_known &= !is_dynamic(ctx, op);
     }
     f.ref_cost = ref;
@@ -61,7 +75,7 @@ static size_t count_types(const ln_context *ctx, type_count *types)
     size_t count = 0;
     const ln_op *op;
     LN_LIST_FOREACH (op, ctx->ops) {
-        if (!is_ref(op))
+        if (!is_ref(ctx, op))
             continue;
         size_t i = 0;
         while (i < count && strcmp(types[i].optype, op->op_arg->optype) != 0)
