@@ -224,8 +224,7 @@ static ln_status check_inputs(const ln_context *ctx, const source_options *o)
 static ln_status prepare(ln_context *ctx, source_options *o)
 {
     LN_TRY(given_inputs_override(ctx, o->inputs.items, (size_t)o->inputs.count));
-    if (ln_context_get_state(ctx) < LN_CONTEXT_PLANNED)
-        LN_TRY(model_set_shapes(ctx, &o->shapes));
+    LN_TRY(model_set_shapes(ctx, &o->shapes));
     if (!o->run)
         return check_inputs(ctx, o);
     if (o->labels_file)

@@ -140,7 +140,7 @@ static ln_status set_only_shape(ln_context *ctx, const char *text, int ndim, con
                    ln_context_input_name(ctx, 0), text);
 }
 
-ln_status model_set_shape(ln_context *ctx, const char *text)
+static ln_status set_shape(ln_context *ctx, const char *text)
 {
     const char *equals = strchr(text, '=');
     int ndim, dims[TL_MAXDIM];
@@ -167,10 +167,113 @@ ln_status model_set_shape(ln_context *ctx, const char *text)
     return status;
 }
 
+// ---- Of a model that is compiled already ----
+
+// What a -s says of one input; of those without dimensions it says nothing.
+typedef struct given_shape {
+    int ndim, dims[TL_MAXDIM];
+    int is_given;
+} given_shape;
+
+// Dimension `symbol` of all inputs.
+static ln_status give_symbol(const ln_context *ctx, const char *symbol, int dim, given_shape *given)
+{
+    int is_known = 0;
+    for (size_t i = 0; i < ln_context_input_count(ctx); i++) {
+        for (int d = 0; d < given[i].ndim; d++) {
+            const char *of = ln_context_tensor_symbol(ctx, ln_context_input_name(ctx, i), d);
+            if (!of || strcmp(of, symbol) != 0)
+                continue;
+            given[i].dims[d] = dim;
+            given[i].is_given = is_known = 1;
+        }
+    }
+    return is_known ? LN_OK
+                    : LN_FAIL(LN_NOT_FOUND,
+                              "-s %s=%d: the model has no input and no symbolic dimension '%s'",
+                              symbol, dim, symbol);
+}
+
+static ln_status give_shape(const ln_context *ctx, const char *text, given_shape *given)
+{
+    const char *equals = strchr(text, '=');
+    given_shape said = {.is_given = 1};
+    if (equals && strstr(equals, ".."))
+        return LN_FAIL(LN_STATE,
+                       "-s %s: a range is stated when a model is compiled, and this one is", text);
+    if (!parse_shape(equals ? equals + 1 : text, &said.ndim, said.dims) || !*text)
+        return LN_FAIL(LN_INVALID, "-s takes NAME=1x3x224x224 or SYMBOL=4, not '%s'", text);
+    size_t index = 0;
+    if (!equals) {
+        if (ln_context_input_count(ctx) != 1)
+            return LN_FAIL(LN_INVALID, "the model has %zu inputs, so say which: -s NAME=%s",
+                           ln_context_input_count(ctx), text);
+        given[0] = said;
+        return LN_OK;
+    }
+    char *name = ln_strdup(text);
+    if (!name)
+        return LN_NO_MEMORY;
+    name[equals - text] = '\0';
+    ln_status status = LN_OK;
+    if (model_find_input(ctx, name, &index))
+        given[index] = said;
+    else if (said.ndim == 1)
+        status = give_symbol(ctx, name, said.dims[0], given);
+    else
+        status = LN_FAIL(LN_NOT_FOUND, "-s %s: the model has no input '%s'", text, name);
+    ln_free(name);
+    return status;
+}
+
+static ln_status check_whole(const ln_context *ctx, size_t index, const given_shape *given)
+{
+    for (int d = 0; d < given->ndim; d++)
+        if (given->dims[d] < 0)
+            return LN_FAIL(
+                LN_INVALID,
+                "a model that is compiled takes whole shapes: -s says nothing of dimension "
+                "%d of input '%s'",
+                d, ln_context_input_name(ctx, index));
+    return LN_OK;
+}
+
+// All at once: its plan is for all of them.
+static ln_status reshape(ln_context *ctx, const option_texts *texts)
+{
+    size_t count = ln_context_input_count(ctx), given_count = 0;
+    given_shape *given = calloc(count + 1, sizeof *given);
+    ln_input_shape *shapes = calloc(count + 1, sizeof *shapes);
+    ln_status status = given && shapes ? LN_OK : LN_FAIL(LN_NO_MEMORY, "out of memory for shapes");
+    for (size_t i = 0; status == LN_OK && i < count; i++) {
+        const char *name = ln_context_input_name(ctx, i);
+        int rank = ln_context_tensor_rank(ctx, name);
+        given[i].ndim = rank > 0 ? rank : 0;
+        for (int d = 0; d < given[i].ndim; d++)
+            given[i].dims[d] = (int)ln_context_tensor_dim(ctx, name, d);
+    }
+    for (int i = 0; status == LN_OK && i < texts->count; i++)
+        status = give_shape(ctx, texts->items[i], given);
+    for (size_t i = 0; status == LN_OK && i < count; i++) {
+        if (!given[i].is_given)
+            continue;
+        status = check_whole(ctx, i, &given[i]);
+        shapes[given_count++] =
+            (ln_input_shape){ln_context_input_name(ctx, i), given[i].ndim, given[i].dims};
+    }
+    if (status == LN_OK)
+        status = ln_context_reshape(ctx, given_count, shapes);
+    free(given);
+    free(shapes);
+    return status;
+}
+
 ln_status model_set_shapes(ln_context *ctx, const option_texts *texts)
 {
+    if (texts->count > 0 && ln_context_get_state(ctx) >= LN_CONTEXT_PLANNED)
+        return reshape(ctx, texts);
     for (int i = 0; i < texts->count; i++)
-        LN_TRY(model_set_shape(ctx, texts->items[i]));
+        LN_TRY(set_shape(ctx, texts->items[i]));
     return LN_OK;
 }
 

@@ -16,9 +16,8 @@ input_wish model_input_wish(const ln_context *ctx, size_t index);
 // The input of that name; NULL if there is none. *out_index is its position.
 const ln_tensor_entry *model_find_input(const ln_context *ctx, const char *name, size_t *out_index);
 
-// -s: "NAME=1x3x224x224" gives an input its shape, "SYMBOL=4" a symbolic dimension its size. The
-// model is not compiled yet.
-ln_status model_set_shape(ln_context *ctx, const char *text);
+// -s: "NAME=1x3x224x224" gives an input its shape, "SYMBOL=4" a symbolic dimension its size. A
+// model that is compiled takes whole shapes, and no range.
 ln_status model_set_shapes(ln_context *ctx, const option_texts *texts);
 
 // ---- Values from the command line ----

@@ -49,6 +49,40 @@ def trained(count=1):
     return write("trained%d.net" % count, text)
 
 
+# ---- What no kernel computes ----
+
+def test_what_loading_computes_is_no_work_of_runs():
+    """Of batch norm on dynamic dimensions only scale and offset, which loading makes, are on ref."""
+    model = write("folded.net", """input(| dst=x | dtype=TL_FLOAT, dims=[1, 64, 64, 64]);
+create(| dst=w | dtype=TL_FLOAT, dims=[64, 64, 3, 3], ran=[-1, 1]);
+create(| dst=s | dtype=TL_FLOAT, dims=[64], ran=[1, 2]);
+conv2d(src=x, weight=w, bias=s | dst=c | group=1, size=[3, 3], stride=[1, 1], padding=[1, 1, 1, 1], dilation=[1, 1], autopad=NOTSET);
+batchnorm(src=c, scale=s, offset=s, mean=s, var=s | dst=y | epsilon=1e-5);
+""")
+    run("-c", "-o", "folded.json", "--no-weights", model)
+    assert '"bn_fold_bias_ref"' in pathlib.Path("folded.json").read_text()
+    assert "on ref" not in run("run", model, "--zero").stderr + run("inspect", model).stdout
+
+
+# ---- Compiled files of models with dynamic inputs ----
+
+def test_a_compiled_file_with_dynamic_inputs_takes_shapes():
+    text = "".join("input(| dst=%s | dtype=TL_FLOAT, dims=[-1, 3], names=[\"n\", \"\"]);\n" % x for x in "ab")
+    model = write("dynamic.net", text + "elew(src1=a, src2=b | dst=y | elew_op=TL_SUM);\n")
+    run("-c", "-o", "dynamic.json", model)
+    run("run", "dynamic.json", "-s", "n=2", "--zero", out="y: float32 [2, 3]")
+    run("run", "dynamic.json", "-s", "a=4x3", "-s", "b=4x3", "--zero", out="y: float32 [4, 3]")
+    run("dynamic.json", "-s", "n=2", "--zero", out="y: float32 [2, 3]")
+    run("run", "dynamic.json", "-i", "a=[[1,2,3]]", "-i", "b=[[1,1,1]]", out="[2 3 4]")
+    run("bench", "dynamic.json", "-s", "n=5", "--runs=1", out="dynamic.json on cpu")
+    run("plan", "dynamic.json", "-s", "n=2", out="a [input]")
+    run("inspect", "dynamic.json", "-s", "n=7", out="a float32 [7, 3]")
+    run("run", "dynamic.json", "-s", "n=1..3", "--zero", code=1, err="a range is stated when a model is compiled")
+    run("run", "dynamic.json", "-s", "m=1", "--zero", code=1, err="no input and no symbolic dimension 'm'")
+    run("run", "dynamic.json", "-s", "3", "--zero", code=1, err="the model has 2 inputs")
+    run("run", "dynamic.json", "-s", "a=4x4", "-s", "b=4x4", "--zero", code=1, err="not [4, 4]")
+    run("run", "dynamic.json", "-s", "a=x", "--zero", code=1, err="-s takes NAME=")
+
 # ---- What is told, and once ----
 
 def test_the_command_alone_shows_outputs_that_the_model_names():
