@@ -309,7 +309,8 @@ static ln_status read_one(const ln_context *ctx, size_t index, const char *path,
     input_wish wish = model_input_wish(ctx, index);
     ln_object *value;
     LN_TRY(input_read(path, &wish, options, &value));
-    if (!input_wish_is_static(&wish) && !options->width && input_is_picture(path))
+    if (!input_wish_is_static(&wish) &&
+        ((!options->width && input_is_picture(path)) || input_is_sound(path)))
         given->sized_by = path;
     ln_status status = given_inputs_add(given, wish.name, value);
     ln_object_release(value);

@@ -30,7 +30,7 @@ typedef struct given_input {
 typedef struct given_inputs {
     given_input *items;
     size_t count;
-    const char *sized_by; // a picture that gave a dynamic input its size; NULL: none
+    const char *sized_by; // a picture or sound that gave a dynamic input its size; NULL: none
 } given_inputs;
 
 // Reads the files of -i. A file of named arrays without the name of an input, or a folder that

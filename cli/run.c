@@ -175,6 +175,19 @@ static void tell_of_fallback(const ln_context *ctx)
     say_info("%s", text);
 }
 
+// After a run that failed.
+static void tell_of_size(const char *path)
+{
+    if (input_is_sound(path))
+        say_info("the input's length came from the sound %s: if the model takes a piece at a time, "
+                 "such as 512 samples, give it a file that is as long",
+                 path);
+    else
+        say_info("the input's size came from the picture %s: if the model takes other sizes, such "
+                 "as multiples of 32, try --resize=WxH",
+                 path);
+}
+
 static ln_status load(ln_context *ctx, run_options *o, const labels *names)
 {
     LN_TRY(compile_if_needed(ctx, o->model, o->target, compile_flags_options(&o->flags)));
@@ -226,7 +239,7 @@ static ln_status run_model(ln_context *ctx, run_options *o, const given_inputs *
 static ln_status load_for_folder(ln_context *ctx, run_options *o, const given_inputs *given,
                                  const labels *names)
 {
-    if (given->sized_by)
+    if (given->sized_by && input_is_picture(given->sized_by))
         return LN_FAIL(LN_INVALID,
                        "the model leaves the size of pictures open; those of a folder need one: "
                        "--resize=WxH");
@@ -392,10 +405,7 @@ int cmd_run(int argc, char **argv)
         code = say_failure();
     json_discard(&result.json);
     if (status != LN_OK && given.sized_by)
-        say_info(
-            "the input's size came from the picture %s: if the model takes other sizes, such as "
-            "multiples of 32, try --resize=WxH",
-            given.sized_by);
+        tell_of_size(given.sized_by);
     folder_input_free(&folder);
     given_inputs_free(&given);
     labels_free(&names);

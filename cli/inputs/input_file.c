@@ -211,6 +211,12 @@ int input_is_picture(const char *path)
     return picture_is(bytes, file_peek(path, bytes, sizeof bytes));
 }
 
+int input_is_sound(const char *path)
+{
+    char bytes[32];
+    return wav_is(bytes, file_peek(path, bytes, sizeof bytes));
+}
+
 ln_status input_read(const char *path, const input_wish *wish, const input_options *options,
                      ln_object **out_object)
 {

@@ -39,6 +39,7 @@ ln_status input_read(const char *path, const input_wish *wish, const input_optio
 
 // Whether the file begins as a picture does. What cannot be opened does not.
 int input_is_picture(const char *path);
+int input_is_sound(const char *path);
 
 // `object` as the input takes it, which is retained then: itself, or converted and reshaped.
 ln_status input_fit(const char *path, const input_wish *wish, ln_object *object,

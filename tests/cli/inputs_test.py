@@ -635,6 +635,15 @@ def test_a_size_that_came_from_a_picture_is_said_where_a_model_fails():
     run("run", net, "-i", "x=p.png", "-i", "z=fill:0", "--resize=4x4", out="y: float32 [1, 3, 4, 4]")
 
 
+def test_a_length_that_came_from_a_sound_is_said_where_a_model_fails():
+    net = write("piece.net", "input(| dst=x | dtype=TL_FLOAT, dims=[1, -1]);\ninput(| dst=z | dtype=TL_FLOAT, dims=[1, 3]);\n"
+                "Add(A=x, B=z | C=y |);\n")
+    write("long.wav", wav(np.zeros((5, 1), "<i2")))
+    write("piece.wav", wav(np.zeros((3, 1), "<i2")))
+    run("run", net, "-i", "x=long.wav", "-i", "z=fill:0", code=1, err="length came from the sound long.wav")
+    run("run", net, "-i", "x=piece.wav", "-i", "z=fill:0", out="y: float32 [1, 3]")
+
+
 def test_numbers_for_other_pixels_are_questioned():
     """Mean and deviation as torchvision has them, for pixels from 0 to 1."""
     write("orange.png", png(np.full((1, 1, 3), (255, 128, 0), "u1")))
