@@ -199,9 +199,6 @@ static ln_status compile(ln_context *ctx, source_options *o)
     LN_TRY(compile_model(ctx, o->target, compile_flags_options(&o->flags)));
     if (strcmp(o->outfile, "!") == 0)
         return LN_OK;
-    if (ln_context_range_worst(ctx))
-        return LN_FAIL(LN_UNSUPPORTED, "a compiled file has one size for each dimension: give -s "
-                                       "SYMBOL=SIZE, without a range");
     LN_TRY(store_weights(ctx, o));
     return ln_context_print(ctx, o->outfile);
 }

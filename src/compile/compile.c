@@ -161,6 +161,19 @@ ln_status ln_context_compile_with_sized(ln_context *ctx, const char *target,
     return ln_phase_end(&phase, compile_with(ctx, target, &whole));
 }
 
+static ln_status bind_as_read(ln_context *model, const ln_compiled *compiled)
+{
+    for (size_t i = 0; i < compiled->shape_count; i++) {
+        const ln_compiled_shape *shape = &compiled->shapes[i];
+        LN_TRY(ln_context_set_shape(model, shape->name, shape->ndim, shape->dims));
+    }
+    for (size_t i = 0; i < compiled->range_count; i++) {
+        const ln_compiled_range *range = &compiled->ranges[i];
+        LN_TRY(ln_context_set_range(model, range->symbol, range->from, range->to));
+    }
+    return LN_OK;
+}
+
 ln_status ln_context_compile_as_read(ln_context *model)
 {
     ln_compiled *compiled = model->compiled;
@@ -169,7 +182,9 @@ ln_status ln_context_compile_as_read(ln_context *model)
     LN_FILE_OPTIONS(OPTION)
 #undef OPTION
     model->compiled = NULL;
-    ln_status status = ln_context_compile_with(model, compiled->target, &options);
+    ln_status status = bind_as_read(model, compiled);
+    if (status == LN_OK)
+        status = ln_context_compile_with(model, compiled->target, &options);
     ln_compiled_destroy(compiled);
     return status;
 }

@@ -5,6 +5,7 @@
 
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <string.h>
 
 #include <lightnet/allocator.h>
 
@@ -121,27 +122,66 @@ const ln_context *ln_plan_source_model(const ln_plan_source *source)
     return source->model;
 }
 
+// What the file says beside the operators, which have their dynamic dimensions: the shapes that
+// inputs were bound to, and the ranges.
+static ln_status note_shapes(const ln_plan_source *source, ln_compiled *compiled)
+{
+    const ln_context *model = source->model;
+    compiled->shapes = ln_alloc_array(ln_context_input_count(model) + 1, sizeof *compiled->shapes);
+    if (!compiled->shapes)
+        return LN_NO_MEMORY;
+    const ln_op *op;
+    LN_LIST_FOREACH (op, model->ops) {
+        const ln_tensor_list_entry *out = ln_op_dynamic_input(op);
+        const ln_tensor_entry *entry =
+            out ? ln_tensor_table_find(model->tensor_table, out->name) : NULL;
+        if (!entry || entry->is_open)
+            continue;
+        ln_compiled_shape *shape = &compiled->shapes[compiled->shape_count];
+        *shape = (ln_compiled_shape){.name = ln_strdup(entry->name), .ndim = entry->tensor->ndim};
+        if (!shape->name)
+            return LN_NO_MEMORY;
+        memcpy(shape->dims, entry->tensor->dims, (size_t)shape->ndim * sizeof *shape->dims);
+        compiled->shape_count++;
+    }
+    int from, to;
+    const char *symbol;
+    for (size_t i = 0; (symbol = ln_range_symbol(source->range, i, &from, &to)); i++) {
+        compiled->ranges[i] = (ln_compiled_range){ln_strdup(symbol), from, to};
+        if (!compiled->ranges[i].symbol)
+            return LN_NO_MEMORY;
+        compiled->range_count++;
+    }
+    return LN_OK;
+}
+
+static ln_status note_compiled(const ln_plan_source *source, ln_context *model)
+{
+    ln_compiled *compiled = ln_alloc(sizeof *compiled);
+    model->compiled = compiled; // cleaned up with the model, half-built or not
+    if (!compiled)
+        return LN_NO_MEMORY;
+#define OPTION(name) .name = source->options.name,
+    *compiled = (ln_compiled){.target = ln_strdup(source->target),
+                              .is_dynamic = true,
+                              .options = {LN_FILE_OPTIONS(OPTION)}};
+#undef OPTION
+    return compiled->target ? note_shapes(source, compiled) : LN_NO_MEMORY;
+}
+
 ln_status ln_plan_source_copy_model(const ln_plan_source *source, bool has_weights,
                                     ln_context **out_model)
 {
     *out_model = NULL;
-    if (!source->is_usual || source->options.rule_file_count > 0 || source->range)
+    if (!source->is_usual || source->options.rule_file_count > 0)
         return LN_OK;
     ln_context *model;
     LN_TRY(has_weights ? ln_context_clone(source->model, &model)
                        : ln_context_clone_bare(source->model, &model));
-    ln_compiled *compiled = ln_alloc(sizeof *compiled);
-    model->compiled = compiled;
-    if (compiled) {
-#define OPTION(name) .name = source->options.name,
-        *compiled = (ln_compiled){.target = ln_strdup(source->target),
-                                  .is_dynamic = true,
-                                  .options = {LN_FILE_OPTIONS(OPTION)}};
-#undef OPTION
-    }
-    if (!compiled || !compiled->target) {
+    ln_status status = note_compiled(source, model);
+    if (status != LN_OK) {
         ln_context_free(model);
-        return LN_NO_MEMORY;
+        return status;
     }
     *out_model = model;
     return LN_OK;

@@ -15,9 +15,10 @@
 #include "base/text.h"
 #include "compile/plan_source.h"
 #include "compile/reshape.h"
+#include "ir/compiled.h"
 #include "ir/context.h"
 
-#define MAX_SYMBOLS 4
+#define MAX_SYMBOLS LN_COMPILED_MAX_RANGES
 
 // So many shapes are looked at whatever the model is. A model of few operators has all of them
 // looked at, up to MAX_SHAPES, as long as their plans have no more than MAX_STEPS operators
@@ -176,6 +177,15 @@ ln_status ln_context_set_range(ln_context *ctx, const char *symbol, int from, in
 }
 
 // ---- Asking ----
+
+const char *ln_range_symbol(const ln_range *range, size_t index, int *out_from, int *out_to)
+{
+    if (!range || index >= range->symbol_count)
+        return NULL;
+    *out_from = range->symbols[index].from;
+    *out_to = range->symbols[index].to;
+    return range->symbols[index].name;
+}
 
 // NULL if nothing was measured.
 static const ln_range *measured(const ln_context *ctx)

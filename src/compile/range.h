@@ -24,6 +24,9 @@ void ln_range_release(ln_range *range);     // NULL is fine
 // The same ranges for a clone, which is compiled by itself.
 ln_status ln_range_copy(const ln_context *ctx, ln_context *clone);
 
+// The symbol of one range, borrowed; NULL: there are not so many.
+const char *ln_range_symbol(const ln_range *range, size_t index, int *out_from, int *out_to);
+
 // Finds envelopes and peak from plans for shapes in the ranges, which are made from `source`, with
 // the limits of `ctx`: all shapes if there are few, else those at the ends.
 ln_status ln_range_measure(ln_range *range, struct ln_plan_source *source, const ln_context *ctx);

@@ -345,16 +345,16 @@ static void plans_destroy(struct ln_plans *base)
     ln_free(p);
 }
 
-static bool has_open_dims(const ln_op *op)
+const ln_tensor_list_entry *ln_op_dynamic_input(const ln_op *op)
 {
     if (!ln_op_is_type(op->op_arg, "input"))
-        return false;
+        return NULL;
     const ln_param_entry *open = ln_param_list_find(op->op_arg->params, "open");
     const ln_param_entry *dims = ln_param_list_find(op->op_arg->params, "dims");
     bool is_open = open && open->value_bool;
     for (int d = 0; dims && d < dims->array_len; d++)
         is_open = is_open || dims->value_array_int[d] < 0;
-    return is_open;
+    return is_open ? op->op_arg->tensors_out->data : NULL;
 }
 
 static bool is_reshapable(const ln_context *ctx)
@@ -362,7 +362,7 @@ static bool is_reshapable(const ln_context *ctx)
     bool is_any = false;
     const ln_op *op;
     LN_LIST_FOREACH (op, ctx->ops)
-        is_any = is_any || has_open_dims(op);
+        is_any = is_any || ln_op_dynamic_input(op);
     return is_any;
 }
 
@@ -442,7 +442,7 @@ static bool is_never_bound(const ln_context *ctx)
 {
     const ln_op *op;
     LN_LIST_FOREACH (op, ctx->ops) {
-        const ln_tensor_list_entry *out = has_open_dims(op) ? op->op_arg->tensors_out->data : NULL;
+        const ln_tensor_list_entry *out = ln_op_dynamic_input(op);
         if (out && !ln_tensor_table_find(ctx->tensor_table, out->name)->is_open)
             return false;
     }
@@ -454,7 +454,7 @@ ln_status ln_plans_copy_model(const ln_context *ctx, bool has_weights, ln_contex
     const shape_plans *p = (const shape_plans *)ctx->plans;
     *out_model = NULL;
     if (!p || ctx->state < LN_CONTEXT_PLANNED || !is_as_loaded(p, ctx) ||
-        !is_never_bound(ln_plan_source_model(p->source)) || !has_open_inputs(ctx))
+        (!ln_plan_source_range(p->source) && !is_never_bound(ln_plan_source_model(p->source))))
         return LN_OK;
     LN_TRY(ln_plan_source_copy_model(p->source, has_weights, out_model));
     if (!*out_model || !has_weights)

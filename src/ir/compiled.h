@@ -46,6 +46,20 @@ typedef struct ln_file_options {
 #undef OPTION
 } ln_file_options;
 
+// An input that is bound to a shape.
+typedef struct ln_compiled_shape {
+    char *name;
+    int ndim;
+    int dims[LN_MAXDIM];
+} ln_compiled_shape;
+
+typedef struct ln_compiled_range {
+    char *symbol;
+    int from, to;
+} ln_compiled_range;
+
+#define LN_COMPILED_MAX_RANGES 4
+
 typedef struct ln_compiled {
     char *target;
     size_t static_sizes[LN_MEM_TYPE_SIZE];
@@ -56,7 +70,12 @@ typedef struct ln_compiled {
     size_t tensor_capacity;
     int is_old; // the old system's format: lowered and planned again
     bool is_dynamic;
-    ln_file_options options; // of a dynamic one
+    // Of a dynamic one. What is bound is bound before ranges are stated.
+    ln_file_options options;
+    ln_compiled_shape *shapes;
+    size_t shape_count;
+    ln_compiled_range ranges[LN_COMPILED_MAX_RANGES];
+    size_t range_count;
 } ln_compiled;
 
 void ln_compiled_destroy(ln_compiled *compiled); // accepts NULL and half-built ones

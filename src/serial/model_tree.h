@@ -29,11 +29,11 @@
 ln_status ln_model_tree_make_info(const ln_context *ctx, ln_document *document, ln_value *root);
 ln_status ln_model_tree_read_info(ln_context *ctx, const ln_value *root);
 
-// "dynamic", the options of a compiled model with dynamic inputs that are not as by default:
-// model_tree_dynamic.c.
-ln_status ln_model_tree_make_dynamic(const ln_file_options *options, ln_document *document,
+// "dynamic", the options of a compiled model with dynamic inputs that are on, "shapes", to which
+// inputs are bound, and "ranges": model_tree_dynamic.c.
+ln_status ln_model_tree_make_dynamic(const ln_compiled *compiled, ln_document *document,
                                      ln_value *root);
-ln_status ln_model_tree_read_dynamic(const ln_value *dynamic, ln_file_options *out_options);
+ln_status ln_model_tree_read_dynamic(const ln_value *root, ln_compiled *compiled);
 
 // Appends the tree's operators to `ctx->ops` and, from a compiled tree, fills in `ctx->compiled`.
 ln_status ln_model_tree_read(ln_serializer *serializer, ln_context *ctx, ln_document *document);

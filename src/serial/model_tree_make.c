@@ -158,7 +158,7 @@ static ln_status make_header(const ln_context *ctx, ln_document *doc, ln_value *
     if (ctx->weights && ctx->weights_from)
         LN_TRY(add_string(doc, root, "weights_from", ctx->weights_from));
     if (ctx->compiled)
-        return ln_model_tree_make_dynamic(&ctx->compiled->options, doc, root);
+        return ln_model_tree_make_dynamic(ctx->compiled, doc, root);
     ln_value *memory = add_parent(doc, root, "memory", LN_VALUE_ARRAY);
     if (!memory)
         return ln_error_status();

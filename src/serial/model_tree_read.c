@@ -413,10 +413,9 @@ static ln_status read_compiled_header(ln_context *ctx, const ln_value *root, ln_
     compiled->target = ln_strdup(target->text);
     if (!compiled->target)
         return LN_NO_MEMORY;
-    const ln_value *dynamic = ln_value_get(root, "dynamic");
-    compiled->is_dynamic = dynamic != NULL;
-    return dynamic ? ln_model_tree_read_dynamic(dynamic, &compiled->options)
-                   : read_memory(root, compiled);
+    compiled->is_dynamic = ln_value_get(root, "dynamic") != NULL;
+    return compiled->is_dynamic ? ln_model_tree_read_dynamic(root, compiled)
+                                : read_memory(root, compiled);
 }
 
 // A tree with "format" is compiled; one with the old "mem_sizes_l" was compiled by the old system.

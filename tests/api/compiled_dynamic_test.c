@@ -275,6 +275,61 @@ TEST(a_plan_that_does_not_follow_from_the_file_is_in_it)
     ln_arch_cleanup();
 }
 
+// y for a batch of a reshaped context.
+static void check_batch(ln_context *ctx, int batch, ln_context *raw)
+{
+    size_t count;
+    tl_tensor *x = make_x(batch);
+    const ln_input_shape shape = {"x", 4, x->dims};
+    CHECK_OK(ln_context_reshape(ctx, 1, &shape));
+    CHECK_OK(ln_context_set_data(ctx, "x", x->data));
+    CHECK_OK(ln_context_run(ctx));
+    float *want = run(raw, batch, &count), *y = ln_alloc(count * sizeof *y);
+    CHECK_NOT_NULL(y);
+    CHECK_NOT_NULL(ln_context_get_data(ctx, "y", y));
+    CHECK_MEM_EQ(y, want, count * sizeof *y);
+    ln_free(y);
+    ln_free(want);
+    tl_tensor_free_data_too(x);
+}
+
+TEST(ranges_are_in_the_file)
+{
+    begin(models[1].columns);
+    ln_context *raw = compiled(models[1].text), *ctx = open_text(models[1].text);
+    size_t count;
+    CHECK_OK(ln_context_load(raw, in_folder("raw.safetensors")));
+    CHECK_OK(ln_context_set_range(ctx, "batch", 2, 5));
+    CHECK_OK(ln_context_compile(ctx, "cpu"));
+    CHECK_OK(
+        ln_context_store(ctx, in_folder("raw.safetensors"), in_folder("c.safetensors"), &count));
+    CHECK_EQ(count, 3);
+    CHECK_OK(ln_context_print(ctx, in_folder("c.json")));
+    ln_context *again = read_file("c.json", NULL);
+    CHECK_OK(ln_context_load(ctx, NULL));
+    CHECK_STR_EQ(ln_context_range_worst(again), "batch=5");
+    CHECK(ln_context_range_peak_bytes(again, LN_MEM_CPU) > 0);
+    for (int batch = 2; batch <= 5; batch++) {
+        check_batch(again, batch, raw);
+        check_batch(ctx, batch, raw);
+    }
+    const ln_input_shape shape = {"x", 4, (const int[]){6, 8, 8, 3}};
+    CHECK_FAILS(ln_context_reshape(again, 1, &shape), LN_INVALID);
+    CHECK_MESSAGE("compiled for 2 to 5");
+    char *json, *same;
+    write_text(ctx, &json);
+    write_text(again, &same);
+    CHECK_STR_EQ(same, json);
+    CHECK_NOT_NULL(strstr(json, "{\"name\": \"batch\", \"dims\": [2, 5]}"));
+    CHECK_NOT_NULL(strstr(json, "{\"name\": \"x\", \"dims\": [5, 8, 8, 3]}"));
+    ln_free(same);
+    ln_free(json);
+    close_context(again);
+    close_context(ctx);
+    close_context(raw);
+    end();
+}
+
 // Freed with free.
 static char *edited(const char *json, const char *from, const char *to)
 {
@@ -285,6 +340,8 @@ static char *edited(const char *json, const char *from, const char *to)
     sprintf(text, "%.*s%s%s", (int)(at - json), json, to, at + strlen(from));
     return text;
 }
+
+#define AT_DYNAMIC "\"dynamic\": [\n    ]"
 
 TEST(what_a_file_may_not_say_is_refused_with_its_place)
 {
@@ -306,6 +363,21 @@ TEST(what_a_file_may_not_say_is_refused_with_its_place)
         {"\"dynamic\": [\n    ]", "\"dynamic\": [\"stays_as_read\"]", LN_INVALID, ""},
         {"\"target\": \"cpu\"", "\"target\": \"none such\"", LN_NOT_FOUND, "none such"},
         {"\"dynamic\": [\n    ],", "", LN_SYNTAX, "\"memory\" is missing"},
+        {AT_DYNAMIC, AT_DYNAMIC ", \"shapes\": 1", LN_SYNTAX, "\"shapes\" must be an array"},
+        {AT_DYNAMIC, AT_DYNAMIC ", \"shapes\": [1]", LN_SYNTAX, "expected an object with \"name\""},
+        {AT_DYNAMIC, AT_DYNAMIC ", \"shapes\": [{\"name\": \"x\", \"dims\": [1.5]}]", LN_SYNTAX,
+         "a dimension is an integer"},
+        {AT_DYNAMIC, AT_DYNAMIC ", \"shapes\": [{\"name\": \"x\", \"dims\": [2, 2]}]", LN_INVALID,
+         "'x'"},
+        {AT_DYNAMIC, AT_DYNAMIC ", \"shapes\": [{\"name\": \"q\", \"dims\": [2]}]", LN_NOT_FOUND,
+         "'q'"},
+        {AT_DYNAMIC, AT_DYNAMIC ", \"ranges\": [{\"name\": \"batch\", \"dims\": [2]}]", LN_SYNTAX,
+         "a range has 2"},
+        {AT_DYNAMIC, AT_DYNAMIC ", \"ranges\": [{\"name\": \"batch\", \"dims\": [3, 2]}]",
+         LN_INVALID, "not 3 to 2"},
+        {AT_DYNAMIC, AT_DYNAMIC ", \"ranges\": [{\"name\": \"none\", \"dims\": [1, 2]}]",
+         LN_NOT_FOUND, "'none'"},
+        {AT_DYNAMIC, AT_DYNAMIC ", \"ranges\": [0, 0, 0, 0, 0]", LN_LIMIT, "over the limit of 4"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         char *text = edited(json, cases[i].from, cases[i].to);
@@ -354,4 +426,5 @@ TEST(every_allocation_may_fail)
 
 TEST_LIST(a_stored_model_gives_what_the_model_gives, without_weights_it_takes_them_from_a_data_file,
           the_file_says_how_it_is_compiled, a_plan_that_does_not_follow_from_the_file_is_in_it,
-          what_a_file_may_not_say_is_refused_with_its_place, every_allocation_may_fail)
+          ranges_are_in_the_file, what_a_file_may_not_say_is_refused_with_its_place,
+          every_allocation_may_fail)
