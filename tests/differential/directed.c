@@ -241,6 +241,43 @@ static int add_any(model *m, test_random *random, const sizes *s, int x)
     return add(m, random, s, &p);
 }
 
+// Over any axes: channels-last forms are for those of space alone.
+static int add_reduce(model *m, test_random *random, const sizes *s, int x)
+{
+    char axes[60] = "[";
+    const int rank = m->tensors[x].ndim, first = PICK(random, 2, 2, 1, 0, 3);
+    for (int d = 0; d < rank; d++)
+        if (d >= first || chance(random, 10))
+            snprintf(axes + strlen(axes), sizeof axes - strlen(axes), "%s%d", axes[1] ? ", " : "",
+                     chance(random, 20) ? d - rank : d);
+    strcat(axes, "]");
+    preset p = {.optype = "reduce", .has_plain_params = true};
+    give(&p, "src", x);
+    set(&p, "kind", "%s", chance(random, 75) ? "mean" : chance(random, 50) ? "sum" : "max");
+    set(&p, "axes", "%s", axes);
+    set(&p, "keepdims", "%d", PICK(random, 0, 1));
+    return add(m, random, s, &p);
+}
+
+// With an operand of fewer axes, which may come in the run.
+static int add_fewer_axes(model *m, test_random *random, const sizes *s, int x)
+{
+    static const char *const hows[] = {"TL_SUM", "TL_MUL", "TL_MAX", "TL_MIN", "TL_DIV"};
+    const model_tensor t = m->tensors[x];
+    const int skipped = 1 + (int)test_random_below(random, (size_t)t.ndim - 1);
+    leaf l = {.dtype = TL_FLOAT, .ndim = t.ndim - skipped, .low = 0.5, .high = 2};
+    for (int d = 0; d < l.ndim; d++)
+        l.dims[d] = chance(random, 70) ? t.dims[skipped + d] : 1;
+    l.is_input = chance(random, 50);
+    preset p = {.optype = "elew", .has_plain_params = true};
+    const bool is_second = chance(random, 30);
+    const int other = model_add_leaf(m, random, &l);
+    give(&p, "src1", is_second ? other : x);
+    give(&p, "src2", is_second ? x : other);
+    set(&p, "elew_op", "%s", hows[test_random_below(random, 5)]);
+    return add(m, random, s, &p);
+}
+
 typedef int add_after(model *m, test_random *random, const sizes *s, int x);
 
 static bool make_after_conv(model *m, test_random *random, const sizes *s, add_after *after)
@@ -289,6 +326,16 @@ static bool make_prelu(model *m, test_random *random, const sizes *s)
 static bool make_quantize(model *m, test_random *random, const sizes *s)
 {
     return make_after_conv(m, random, s, add_quantize);
+}
+
+static bool make_reduce(model *m, test_random *random, const sizes *s)
+{
+    return make_after_conv(m, random, s, add_reduce);
+}
+
+static bool make_fewer_axes(model *m, test_random *random, const sizes *s)
+{
+    return make_after_conv(m, random, s, add_fewer_axes);
 }
 
 static bool make_any(model *m, test_random *random, const sizes *s)
@@ -553,6 +600,42 @@ static bool make_product(model *m, test_random *random, const sizes *s)
             y = add_scaled(m, random, s, "quantize", y, nearly(random, scale, 0.07),
                            nearly(random, zero, other), dtype);
     }
+    return y >= 0;
+}
+
+// Stacks of matrices of bytes, both of which come in the run, broadcast against each other.
+static bool make_stack(model *m, test_random *random, const sizes *s)
+{
+    const tl_dtype dtype = chance(random, 60) ? TL_UINT8 : TL_INT8;
+    const int batch[] = {PICK(random, 1, 2, 3), PICK(random, 1, 2, 4)};
+    const int k = PICK(random, 1, 3, 4, 8),
+              inner[2][2] = {{PICK(random, 1, 2, 5, 7), k}, {k, PICK(random, 1, 3, 4, 16)}};
+    int sides[2];
+    for (int i = 0; i < 2; i++) {
+        leaf l = {.dtype = i == 0 || chance(random, 70) ? dtype : TL_INT8,
+                  .ndim = 4,
+                  .is_input = i == 0 || chance(random, 80),
+                  .fill = FILL_INTEGERS};
+        for (int d = 0; d < 4; d++)
+            l.dims[d] = d >= 2 ? inner[i][d - 2] : chance(random, 60) ? batch[d] : 1;
+        while (l.ndim > 2 && chance(random, 30))
+            memmove(l.dims, l.dims + 1, (size_t)--l.ndim * sizeof l.dims[0]);
+        l.low = tl_dtype_min_double(l.dtype);
+        l.high = tl_dtype_max_double(l.dtype);
+        sides[i] =
+            add_scaled(m, random, s, "dequantize", model_add_leaf(m, random, &l),
+                       scales[test_random_below(random, 4)], PICK(random, 0, 3, 100), l.dtype);
+        if (sides[i] < 0)
+            return false;
+    }
+    preset p = {.optype = "matmul", .has_plain_params = true};
+    give(&p, "src1", sides[0]);
+    give(&p, "src2", sides[1]);
+    int y = add(m, random, s, &p);
+    if (y >= 0 && chance(random, 30))
+        y = add_act(m, random, s, chance(random, 60) ? "relu" : "sigmoid", y);
+    if (y >= 0 && chance(random, 80))
+        y = add_scaled(m, random, s, "quantize", y, 2, PICK(random, 0, 10, 100), dtype);
     return y >= 0;
 }
 
@@ -1077,12 +1160,15 @@ static const struct {
     {"slopes after a convolution", make_prelu},
     {"scales of an axis after a convolution", make_quantize},
     {"an operator after a convolution", make_any},
+    {"sums and means after a convolution", make_reduce},
+    {"an operand of fewer axes after a convolution", make_fewer_axes},
     {"a convolution with its source as addend", make_residual},
     {"a convolution and a sum with its source", make_residual},
     {"operators on constants", make_constants},
     {"an operator in place", make_in_place},
     {"orders of axes", make_transposes},
     {"a quantized product", make_product},
+    {"stacks of products of bytes", make_stack},
     {"parts of channels", make_parts},
     {"an image that outgrows the cache", make_large},
     {"elements and moves between bytes", make_between_bytes},
