@@ -3,6 +3,7 @@
 
 #include "input_file.h"
 
+#include <math.h>
 #include <string.h>
 
 #include <lightnet/lightnet.h>
@@ -90,6 +91,44 @@ static ln_status check_patterns(const char *path, const tl_tensor *tensor, tl_dt
     return LN_OK;
 }
 
+static int is_real(tl_dtype dtype)
+{
+    return dtype == TL_FLOAT || dtype == TL_DOUBLE || dtype == TL_FLOAT16 || dtype == TL_BFLOAT16;
+}
+
+static int is_integer(tl_dtype dtype)
+{
+    return dtype == TL_INT8 || dtype == TL_INT16 || dtype == TL_INT32 || dtype == TL_INT64 ||
+           dtype == TL_UINT8 || dtype == TL_UINT16 || dtype == TL_UINT32 || dtype == TL_UINT64;
+}
+
+// An integer type that does not hold a number would get another: 0 for NaN, 2 for 2.5.
+static ln_status check_whole(const char *path, const input_wish *wish, const tl_tensor *from)
+{
+    tl_dtype to = wish->dtype;
+    size_t size = tl_size_of(from->dtype);
+    if (!is_integer(to) || !(is_real(from->dtype) || is_integer(from->dtype)))
+        return LN_OK;
+    for (int i = 0; i < from->len; i++) {
+        const char *elem = (const char *)from->data + (size_t)i * size;
+        char there[8] = "", back[8] = "";
+        double number = NAN, again = NAN;
+        LN_TRY(tl_convert(there, to, elem, from->dtype));
+        LN_TRY(tl_convert(back, from->dtype, there, to));
+        LN_TRY(tl_convert(&number, TL_DOUBLE, elem, from->dtype));
+        LN_TRY(tl_convert(&again, TL_DOUBLE, there, to));
+        // The double of INT64_MAX is 2^63, which an int64 does not hold; 2^64 likewise.
+        int is_held = is_real(from->dtype)
+                          ? number == again && number < (to == TL_UINT64 ? 0x1p64 : 0x1p63)
+                          : number == again && memcmp(back, elem, size) == 0;
+        if (!is_held)
+            return LN_FAIL(LN_INVALID,
+                           "%s: input '%s' is %s, which does not hold %.17g, element %d", path,
+                           wish->name, tl_dtype_title(to), number, i);
+    }
+    return LN_OK;
+}
+
 static ln_status convert(const char *path, tl_dtype dtype, ln_object *object,
                          ln_object **out_object)
 {
@@ -126,6 +165,8 @@ static ln_status fit_tensor(const char *path, const input_wish *wish, ln_object 
         return fit_shape(path, wish, object, out_object);
     ln_object *converted = NULL;
     tl_dtype dtype = ln_object_elem_dtype(object);
+    if (!input_are_patterns(dtype, wish->dtype))
+        LN_TRY(check_whole(path, wish, ln_object_tensor(object)));
     LN_TRY(convert(path, wish->dtype, object, &converted));
     ln_status status = fit_shape(path, wish, converted, out_object);
     ln_object_release(converted);

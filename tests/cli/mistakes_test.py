@@ -469,6 +469,10 @@ MISTAKES = r"""
     -i takes NAME=FILE: -i a=small.npy, not a:small.npy
 1 run relu.net -i x=@x.npy
     cannot open @x.npy; a file has no @ before it: -i x=x.npy
+1 run int.onnx -i nan.npy
+    nan.npy: input 'x' is int64, which does not hold nan, element 1
+1 run int.onnx -i half.npy
+    half.npy: input 'x' is int64, which does not hold 2.5, element 1
 """
 
 
@@ -518,6 +522,8 @@ def write_files():
         pathlib.Path(name).write_bytes(content if isinstance(content, bytes) else content.encode())
     for name, shape in (("x.npy", (1, 3, 2, 2)), ("wrong.npy", (1, 2, 2, 3)), ("small.npy", (2,))):
         np.save(name, np.zeros(shape, "f4"))
+    np.save("nan.npy", np.array([1, np.nan], "f4"))
+    np.save("half.npy", np.array([1, 2.5], "f8"))
     os.mkdir("nothing")
     os.symlink("relu.net", "symbolic.net")
     os.link("relu.net", "hard.net")
