@@ -88,7 +88,7 @@ static int parse_shape(const char *text, int *out_ndim, int dims[TL_MAXDIM])
             return 0;
         dims[(*out_ndim)++] = (int)dim;
         text = end;
-        if (*text == 'x' || *text == ',')
+        if ((*text == 'x' || *text == ',') && text[1] >= '0' && text[1] <= '9')
             text++;
         else if (*text && *text != ']')
             return 0;
@@ -148,7 +148,7 @@ static ln_status set_shape(ln_context *ctx, const char *text)
         return set_range(ctx, text, equals);
     if (!equals && *text && parse_shape(text, &ndim, dims))
         return set_only_shape(ctx, text, ndim, dims);
-    if (!equals || !parse_shape(equals + 1, &ndim, dims))
+    if (!equals || equals == text || !equals[1] || !parse_shape(equals + 1, &ndim, dims))
         return LN_FAIL(LN_INVALID, "-s takes NAME=1x3x224x224, SYMBOL=4 or SYMBOL=1..32, not '%s'",
                        text);
     char *name = ln_strdup(text);
@@ -268,8 +268,30 @@ static ln_status reshape(ln_context *ctx, const option_texts *texts)
     return status;
 }
 
+// The bytes of the name in `text`, 0 if it has none.
+static size_t shape_name_len(const char *text)
+{
+    const char *equals = strchr(text, '=');
+    return equals ? (size_t)(equals - text) : 0;
+}
+
+static ln_status check_names(const option_texts *texts)
+{
+    for (int i = 0; i < texts->count; i++) {
+        const char *text = texts->items[i];
+        size_t len = shape_name_len(text);
+        for (int j = 0; j < i; j++) {
+            if (len == shape_name_len(texts->items[j]) && !strncmp(text, texts->items[j], len))
+                return LN_FAIL(LN_INVALID, "-s is given twice for one name, with '%s' and '%s'",
+                               texts->items[j], text);
+        }
+    }
+    return LN_OK;
+}
+
 ln_status model_set_shapes(ln_context *ctx, const option_texts *texts)
 {
+    LN_TRY(check_names(texts));
     if (texts->count > 0 && ln_context_get_state(ctx) >= LN_CONTEXT_PLANNED)
         return reshape(ctx, texts);
     for (int i = 0; i < texts->count; i++)

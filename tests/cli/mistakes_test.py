@@ -473,6 +473,14 @@ MISTAKES = r"""
     nan.npy: input 'x' is int64, which does not hold nan, element 1
 1 run int.onnx -i half.npy
     half.npy: input 'x' is int64, which does not hold 2.5, element 1
+1 run m.onnx --zero -s n=2x
+    -s takes NAME=1x3x224x224, SYMBOL=4 or SYMBOL=1..32, not 'n=2x'
+1 run m.onnx --zero -s n=
+    -s takes NAME=1x3x224x224, SYMBOL=4 or SYMBOL=1..32, not 'n='
+1 run m.onnx --zero -s =2
+    -s takes NAME=1x3x224x224, SYMBOL=4 or SYMBOL=1..32, not '=2'
+1 run m.onnx --zero -s n=2 -s n=3
+    -s is given twice for one name, with 'n=2' and 'n=3'
 """
 
 
