@@ -55,6 +55,16 @@ static bool is_web_page(const sight *s)
     return false;
 }
 
+// XML whose root is "net", as OpenVINO writes it.
+static bool is_openvino(const sight *s)
+{
+    size_t at = skip_blank(s), most = s->count - at < 256 ? s->count - at : 256;
+    char head[257];
+    memcpy(head, s->bytes + at, most);
+    head[most] = '\0';
+    return strncmp(head, "<?xml", 5) == 0 && strstr(head, "<net ");
+}
+
 // The graph of NNVM, which CVM and MXNet write: an object whose first member is "nodes".
 static bool is_nnvm_graph(const sight *s)
 {
@@ -200,6 +210,9 @@ static const row rows[] = {
     {AT(257, "ustar"), {"a tar archive", "unpack it: tar -xf FILE"}},
     {BY(is_pickle), {"a pickle of Python, such as PyTorch writes", TORCH}},
     {AT(0, "GGUF"), {"a GGUF model", ORIGIN}},
+    {AT(0, "ftrt"), {"an engine of TensorRT", ORIGIN}},
+    {AT(0, "ptrt"), {"an engine of TensorRT", ORIGIN}},
+    {BY(is_openvino), {"a model of OpenVINO", ORIGIN}},
     {AT(0, "\xff\xd8\xff"), {"a JPEG picture", PICTURE}},
     {AT(0, "\x89PNG\r\n\x1a\n"), {"a PNG picture", PICTURE}},
     {BY(is_webp), {"a WebP picture", PICTURE}},

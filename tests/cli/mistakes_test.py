@@ -481,6 +481,14 @@ MISTAKES = r"""
     -s takes NAME=1x3x224x224, SYMBOL=4 or SYMBOL=1..32, not '=2'
 1 run m.onnx --zero -s n=2 -s n=3
     -s is given twice for one name, with 'n=2' and 'n=3'
+2 run --graph=relu.net
+    unknown option --graph: the model stands alone: lightnet run MODEL
+2 run relu.net --zero --num_runs=3
+    unknown option --num_runs: `lightnet run --repeat=COUNT`
+1 run engine.plan
+    engine.plan: this is an engine of TensorRT, not a model that LightNet reads
+1 run vino.xml
+    vino.xml: this is a model of OpenVINO, not a model that LightNet reads
 """
 
 
@@ -524,6 +532,7 @@ def write_files():
         "model.tflite": b"\x1c\0\0\0TFL3" + b"\0" * 40, "model.param": "7767517\n2 2\nInput data 0 1 data 0=4\n",
         "page.html": "<!DOCTYPE html><html></html>", "short.raw": b"\0" * 10, "names.txt": "cat\ndog\n", "empty.txt": "",
         "photo.jpg": b"\xff\xd8\xff\xe0broken", "bad.npz": b"PK\3\4broken",
+        "engine.plan": b"ftrt" + b"\0" * 60, "vino.xml": '<?xml version="1.0"?>\n<net name="x" version="11"></net>\n',
         "bad.rules": "rule r [exact]\n  y = relu(x)\n", "list.txt": "missing\tzzz=1\n",
     }
     for name, content in files.items():
