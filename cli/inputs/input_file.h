@@ -31,9 +31,9 @@ const char *input_wish_shape_text(const input_wish *wish, char *text, size_t byt
 // The value that `path` holds for the input, in its type and shape. By content: .npy; .npz,
 // safetensors and params dictionary (the tensor of the input's name, or the only one); pictures
 // (picture.h); WAV. By the ending of the name: .pb, ONNX's form of one value. Anything else is raw
-// bytes of the right size, or one string a line. Numbers of another type are converted
-// (saturating), which is said; unsigned integers are the bits of types that NumPy lacks. `options`
-// NULL: the defaults.
+// bytes of the right size, or one string a line. Numbers of another type are converted, which is
+// said: floats saturate, integers refuse what they do not hold; unsigned integers are the bits of
+// types that NumPy lacks. `options` NULL: the defaults.
 ln_status input_read(const char *path, const input_wish *wish, const input_options *options,
                      ln_object **out_object);
 
