@@ -37,8 +37,9 @@ KNOWN = [
     (r"ml_\w+\(.*post_transform=LOGISTIC", "a probability near 0 is 1 minus another one there, which loses digits", ANY),
     (r"ml_LinearRegressor\(.*post_transform=", "a linear regressor has no function after it there", ANY),
     (r"dims=\[\d+\](.|\n)*(ms_TransposeMatMul|ms_FusedMatMul)\(.*transA=", "A is not transposed before a vector there", ANY),
-    (r"act=silu|Swish\(|ms_QuickGelu\(", "a sigmoid is off by a unit of 1 near 0 there",
-     lambda here, there: abs(here - there) <= 8 * 2.0**-24),
+    # Times x, of which -88 is the least whose sigmoid is not 0.
+    (r"act=silu|Swish\(|ms_QuickGelu\(|(?i:\bsigmoid\(|act=sigmoid\b)(.|\n)*(TL_MUL|\bMul\()", "a sigmoid is off by a unit of 1 near 0 there",
+     lambda here, there: abs(here - there) <= (88 if abs(here) < 2.0**-10 else 8) * 2.0**-24),
     (r"groupnorm\(|GroupNorm(alization)?\(", "the mean of equal numbers is another one there, and a norm divides by almost nothing",
      lambda here, there: abs(here - there) <= 2.0**-6 * max(1, abs(here))),
     (r"(?i:\"-?(nan|inf)\"|pow|log|sqrt|div|mod|reciprocal)(.|\n)*(quantize_dynamic|DynamicQuantizeLinear)\(", "a range that is infinite has any zero point there",
