@@ -230,7 +230,7 @@ static ln_status write_file(ln_serializer *serializer, const ln_context *ctx, co
     return status;
 }
 
-// Without weights shapes may not follow: then nobody could use the file.
+// A model whose shapes depend on weights is refused: no reader of the text could compile it.
 static ln_status copy_bare(const ln_context *ctx, ln_context **out_copy)
 {
     ln_context *model;
