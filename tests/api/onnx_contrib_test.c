@@ -122,7 +122,8 @@ TEST(elements_are_hashed_windowed_and_blocked)
     T("a", "UINT8", "2, 2", "1, 2, 3, 4")                                                          \
     T("b", "UINT8", "2, 2", "1, 2, 1, 0")                                                          \
     T("e", "UINT8", "2", "1, 1") FLOATS("f", "2, 2", "1, 2, 3, 4") FLOATS("s", "1", "0.5")
-#define TO_FLOAT "ms_MatMulIntegerToFloat(A=a, B=b, a_scale=s, b_scale=s, bias=c | Y=y |);"
+#define TO_FLOAT    "ms_MatMulIntegerToFloat(A=a, B=b, a_scale=s, b_scale=s, bias=c | Y=y |);"
+#define SCALED_BY_D "ms_MatMulIntegerToFloat(A=a, B=b, a_scale=s, b_scale=d, bias=c | Y=y |);"
 
 TEST(a_bias_of_a_product_is_one_for_each_column)
 {
@@ -139,6 +140,12 @@ TEST(a_bias_of_a_product_is_one_for_each_column)
          AB FLOATS("c", "1, 2", "10, 20") "ms_DynamicQuantizeMatMul(A=f, B=b, b_scale=s, bias=c | "
                                           "Y=y |);",
          "not one element for each of 2 columns"},
+        {"a scale of B's rank",
+         AB FLOATS("c", "2", "10, 20") FLOATS("d", "1, 2", "0.5, 0.25") SCALED_BY_D,
+         "FLOAT 2x2: 10.75 20.25 11.75 20.75"},
+        {"a scale of another rank",
+         AB FLOATS("c", "2", "10, 20") FLOATS("d", "1, 1, 2", "0.5, 0.25") SCALED_BY_D,
+         "b_scale of rank 3 beside a bias is neither one element for each column nor of B's rank, 2"},
     };
     CHECK_ROWS(rows);
 }

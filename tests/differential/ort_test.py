@@ -36,8 +36,6 @@ KNOWN = [
     (r"(keepdims|noop_with_empty_axes|saturate|largest|sorted|select_last_index|exclusive|reverse|upper|ceil_mode|count_include_pad|exclude_outside)=(-\d|[2-9])", "a switch that is neither 0 nor 1", ANY),
     (r"ml_\w+\(.*post_transform=LOGISTIC", "a probability near 0 is 1 minus another one there, which loses digits", ANY),
     (r"ml_LinearRegressor\(.*post_transform=", "a linear regressor has no function after it there", ANY),
-    (r"dst=(\w+) \| dtype=TL_FLOAT, dims=\[\d+, \d+, [^\]]*\](.|\n)*DynamicQuantizeMatMul\(.*b_scale=\1\b.*bias=",
-     "a scale of B of another rank than B scales the bias too there", ANY),
     (r"dims=\[\d+\](.|\n)*(ms_TransposeMatMul|ms_FusedMatMul)\(.*transA=", "A is not transposed before a vector there", ANY),
     # Times x, of which -88 is the least whose sigmoid is not 0.
     (r"act=silu|Swish\(|ms_QuickGelu\(|(?i:\bsigmoid\(|act=sigmoid\b)(.|\n)*(TL_MUL|\bMul\()", "a sigmoid is off by a unit of 1 near 0 there",

@@ -134,13 +134,22 @@ static ln_status give_matmul(ln_call *call, const ln_quant_places *places, tl_dt
 }
 
 // With a bias of one element for each column: what another shape would mean is not stated, and
-// ONNX Runtime reads the first elements of it.
+// ONNX Runtime reads the first elements of it. Nor is it stated what a scale of B that is no vector
+// and has not B's rank would mean: ONNX Runtime multiplies the bias by it too.
 static ln_status give_matmul_of_columns(ln_call *call, const ln_quant_places *places,
                                         tl_dtype dtype)
 {
     ln_matmul_call matmul;
+    const tl_tensor *bias = ln_quant_in(call, places->bias);
+    const tl_tensor *scale = ln_quant_in(call, places->b_scale);
+    const int ndim = ln_call_in(call, places->b)->ndim;
     LN_TRY(ln_matmul_pair_read(call, places->a, places->b, &matmul));
-    LN_TRY(check_bias(call, ln_quant_in(call, places->bias), matmul.b.columns, "columns"));
+    LN_TRY(check_bias(call, bias, matmul.b.columns, "columns"));
+    if (bias && scale->ndim > 1 && scale->ndim != ndim)
+        return ln_call_fail(call, LN_INVALID,
+                            "b_scale of rank %d beside a bias is neither one element for each "
+                            "column nor of B's rank, %d",
+                            scale->ndim, ndim);
     return ln_call_out64(call, 0, dtype, matmul.ndim, matmul.dims);
 }
 
