@@ -12,28 +12,32 @@
 
 // ---- SipHash ----
 
-static uint64_t rotated(uint64_t x, int bits)
+static inline uint64_t rotated(uint64_t x, int bits)
 {
     return x << bits | x >> (64 - bits);
 }
 
-static inline void mix(uint64_t v[4], int rounds)
+typedef struct sip {
+    uint64_t a, b, c, d;
+} sip;
+
+static inline void mix(sip *v, int rounds)
 {
     for (int i = 0; i < rounds; i++) {
-        v[0] += v[1];
-        v[1] = rotated(v[1], 13) ^ v[0];
-        v[0] = rotated(v[0], 32);
-        v[2] += v[3];
-        v[3] = rotated(v[3], 16) ^ v[2];
-        v[0] += v[3];
-        v[3] = rotated(v[3], 21) ^ v[0];
-        v[2] += v[1];
-        v[1] = rotated(v[1], 17) ^ v[2];
-        v[2] = rotated(v[2], 32);
+        v->a += v->b;
+        v->b = rotated(v->b, 13) ^ v->a;
+        v->a = rotated(v->a, 32);
+        v->c += v->d;
+        v->d = rotated(v->d, 16) ^ v->c;
+        v->a += v->d;
+        v->d = rotated(v->d, 21) ^ v->a;
+        v->c += v->b;
+        v->b = rotated(v->b, 17) ^ v->c;
+        v->c = rotated(v->c, 32);
     }
 }
 
-static uint64_t read_little_endian(const unsigned char *bytes, size_t byte_count)
+static inline uint64_t read_little_endian(const unsigned char *bytes, size_t byte_count)
 {
     uint64_t word = 0;
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
@@ -45,26 +49,41 @@ static uint64_t read_little_endian(const unsigned char *bytes, size_t byte_count
     return word;
 }
 
+// The last bytes of `byte_count`, fewer than eight: the end of the word that ends with them.
+static inline uint64_t read_last(const unsigned char *bytes, size_t byte_count)
+{
+    const size_t left = byte_count % 8;
+    if (byte_count < 8)
+        return read_little_endian(bytes, left);
+    return left ? read_little_endian(bytes + byte_count - 8, 8) >> (64 - 8 * left) : 0;
+}
+
+__attribute__((always_inline)) static inline uint64_t hash(const uint64_t key[2],
+                                                           const unsigned char *bytes,
+                                                           size_t byte_count, int rounds,
+                                                           int end_rounds)
+{
+    sip v = {key[0] ^ 0x736f6d6570736575u, key[1] ^ 0x646f72616e646f6du,
+             key[0] ^ 0x6c7967656e657261u, key[1] ^ 0x7465646279746573u};
+    for (size_t at = 0; at + 8 <= byte_count; at += 8) {
+        uint64_t word = read_little_endian(bytes + at, 8);
+        v.d ^= word;
+        mix(&v, rounds);
+        v.a ^= word;
+    }
+    uint64_t last = (uint64_t)byte_count << 56 | read_last(bytes, byte_count);
+    v.d ^= last;
+    mix(&v, rounds);
+    v.a ^= last;
+    v.c ^= 0xff;
+    mix(&v, end_rounds);
+    return v.a ^ v.b ^ v.c ^ v.d;
+}
+
 uint64_t ln_siphash(const uint64_t key[2], const void *bytes, size_t byte_count, int rounds,
                     int end_rounds)
 {
-    uint64_t v[4] = {key[0] ^ 0x736f6d6570736575u, key[1] ^ 0x646f72616e646f6du,
-                     key[0] ^ 0x6c7967656e657261u, key[1] ^ 0x7465646279746573u};
-    const unsigned char *p = bytes;
-    size_t left = byte_count;
-    for (; left >= 8; left -= 8, p += 8) {
-        uint64_t word = read_little_endian(p, 8);
-        v[3] ^= word;
-        mix(v, rounds);
-        v[0] ^= word;
-    }
-    uint64_t last = (uint64_t)byte_count << 56 | read_little_endian(p, left);
-    v[3] ^= last;
-    mix(v, rounds);
-    v[0] ^= last;
-    v[2] ^= 0xff;
-    mix(v, end_rounds);
-    return v[0] ^ v[1] ^ v[2] ^ v[3];
+    return hash(key, bytes, byte_count, rounds, end_rounds);
 }
 
 // ---- The key ----
@@ -88,6 +107,6 @@ uint32_t ln_name_hash(const void *name)
     if (!name)
         return 0;
     pthread_once(&once, draw_key);
-    uint64_t hash = ln_siphash(process_key, name, strlen(name), 1, 3);
-    return (uint32_t)(hash ^ hash >> 32);
+    uint64_t made = hash(process_key, name, strlen(name), 1, 3);
+    return (uint32_t)(made ^ made >> 32);
 }

@@ -29,6 +29,8 @@ TEST(one_round_and_three_at_the_end)
         {"abc", 0xc03bc3a0042630f2u},
         {"0123456", 0x810aaf7acf670379u},
         {"conv2d_1", 0xdd4bc130de6fbb79u},
+        {"123456789", 0x0fbc0f0007965fcfu},
+        {"0123456789abc", 0x6c5a77666b0b9ac0u},
         {"0123456789abcdef", 0x1d42b30f7e060c24u},
     };
     const uint64_t key[2] = {0, 0};
