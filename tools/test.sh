@@ -46,6 +46,34 @@ count() {
     rm -f "$log"
 }
 
+# beside NAME COMMAND...: the same, while others run; `together` waits for all of them and counts them.
+names=() logs=() pids=()
+beside() {
+    local log
+    log=$(mktemp)
+    names+=("$1") logs+=("$log")
+    shift
+    "$@" >"$log" 2>&1 &
+    pids+=($!)
+}
+
+# ended PID LOG: waits for it; its exit status, and what it printed.
+ended() {
+    local status=0
+    wait "$1" || status=$?
+    cat "$2"
+    rm -f "$2"
+    return "$status"
+}
+
+together() {
+    local i
+    for i in "${!pids[@]}"; do
+        count "${names[i]}" ended "${pids[i]}" "${logs[i]}"
+    done
+    names=() logs=() pids=()
+}
+
 # may_skip NAME COMMAND...: the same of a command that exits with 77 where it cannot run, and says why.
 may_skip() {
     local name=$1 said status=0
@@ -135,23 +163,30 @@ note "release: gcc"
 count "build with gcc" build release -DLN_TESTS=ON -DLN_WERROR=ON
 suite build -LE "$(labels "${no_release[@]}")"
 isas=$(lower_isas)
-seed=${LN_DIFFERENTIAL_SEED:-$(date +%s)}
 for isa in $isas; do
     note "release: instruction set $isa"
     LN_CPU_ISA=$isa suite build "${isa_tests[@]}"
-    LN_CPU_ISA=$isa count "random models, seed $seed, instruction set $isa" \
+done
+seed=${LN_DIFFERENTIAL_SEED:-$(date +%s)}
+note "release: random models, seed $seed"
+for isa in $isas; do
+    LN_CPU_ISA=$isa beside "random models, seed $seed, instruction set $isa" \
         build/tests/test_differential --seed="$seed" --models=400
 done
-note "release: random models, seed $seed"
+together
 if [ "${LN_LONG:-0}" = 1 ]; then
     for isa in $isas ''; do
-        LN_CPU_ISA=$isa count "random models, seed $seed, instruction set ${isa:-best}" \
+        LN_CPU_ISA=$isa beside "random models, seed $seed, instruction set ${isa:-best}" \
             build/tests/test_differential --seed="$seed" --seconds=900 --long
     done
+    together
     count "pairs of operators, seed $seed" build/tests/test_differential --seed="$seed" --kind=pairs
 else
-    count "random models, seed $seed" build/tests/test_differential --seed="$seed" \
-        --seconds="${LN_DIFFERENTIAL_SECONDS:-120}"
+    for ((job = 0; job < jobs; job++)); do
+        beside "random models, seed $((seed + job))" build/tests/test_differential --seed=$((seed + job)) \
+            --seconds=$((${LN_DIFFERENTIAL_SECONDS:-120} / jobs))
+    done
+    together
 fi
 count "tree" tools/tree.sh
 count "layers" python3 tools/layers.py build
