@@ -368,6 +368,94 @@ TEST(a_size_of_one_has_a_template_of_its_own)
     ln_arch_cleanup();
 }
 
+// Sizes of 0 and of 1 are a class each, and 2 is in the one of all others: no class takes the
+// template of another, whichever comes first.
+TEST(each_class_of_sizes_has_its_template)
+{
+    static const struct {
+        symbol_size first[3], between[3], next[3];
+        const char *why;
+    } cases[] = {
+        // clang-format off
+        {{{"batch", 0}, {"seq", 5}}, {{NULL, 0}},                {{"batch", 0}, {"seq", 9}}, "0"},
+        {{{"batch", 0}, {"seq", 5}}, {{"batch", 3}, {"seq", 5}}, {{"batch", 4}, {"seq", 9}}, "more after 0"},
+        {{{"batch", 3}, {"seq", 5}}, {{"batch", 0}, {"seq", 5}}, {{"batch", 0}, {"seq", 9}}, "0 after more"},
+        {{{"batch", 0}, {"seq", 5}}, {{"batch", 1}, {"seq", 5}}, {{"batch", 1}, {"seq", 9}}, "1 after 0"},
+        {{{"batch", 1}, {"seq", 5}}, {{"batch", 0}, {"seq", 5}}, {{"batch", 0}, {"seq", 9}}, "0 after 1"},
+        {{{"batch", 2}, {"seq", 5}}, {{NULL, 0}},                {{"batch", 3}, {"seq", 9}}, "more after 2"},
+        {{{"batch", 3}, {"seq", 5}}, {{NULL, 0}},                {{"batch", 2}, {"seq", 2}}, "2 after more"},
+        // clang-format on
+    };
+    CHECK_OK(ln_arch_init());
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        const symbol_size *between = cases[i].between[0].name ? cases[i].between : NULL;
+        requests count = count_requests(encoder, NULL, cases[i].first, between, cases[i].next);
+        if (count.reshaping >= count.rewriting)
+            fail_msg("%s: %zu requests, the passes have %zu", cases[i].why, count.reshaping,
+                     count.rewriting);
+    }
+    ln_arch_cleanup();
+}
+
+static void write_rules(const char *path, const char *text)
+{
+    FILE *file = fopen(path, "w");
+    CHECK_NOT_NULL(file);
+    CHECK(fputs(text, file) >= 0);
+    CHECK_EQ(fclose(file), 0);
+}
+
+// Two rules of which each holds for one witness: what they make has one name and differs in one
+// thing, so that an instance of one list would be wrong where the other rule holds.
+TEST(lists_that_differ_in_more_than_sizes_are_no_template)
+{
+    static const struct {
+        const char *low, *high, *why;
+    } cases[] = {
+        // clang-format off
+        {"y = Abs(x)", "y = Sqrt(x)", "a word"},
+        {"y = act(x | act=\"clip\", alpha=0, beta=3)",
+         "y = act(x | act=\"clip\", alpha=0, beta=6.5)", "a number"},
+        {"y = act(x | act=\"elu\")", "y = act(x | act=\"elu\", alpha=2)", "a parameter that is absent"},
+        {"y = Abs(x)", "y = softmax(x | axis=2)", "an operator"},
+        {"y = Sub(x, z)", "y = Sub(z, x)", "the order of operands"},
+        {"y = layernorm(x, z)", "y = layernorm(x, z, z)", "the number of operands"},
+        {"y = Abs(x)", "b = Neg(x)\n     y = softmax(b | axis=2)", "the number of operators"},
+        // clang-format on
+    };
+    static const char text[] =
+        "input(| dst=x | dtype=TL_FLOAT, dims=[-1, -1, 16], names=[\"batch\", \"seq\", \"\"]);\n" //
+        LINEAR("x", "a") "Relu(X=a | Y=y |);\noutput(src=y | |);\n";
+    const char *path = LN_BUILD_DIR "/template_test.rules";
+    ln_optimize_options options = ln_optimize_options_default();
+    options.rule_files = &path;
+    options.rule_file_count = 1;
+    CHECK_OK(ln_arch_init());
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char rules[600];
+        snprintf(rules, sizeof rules,
+                 "rule low [rounds]\n  y = Relu(a)\n  a = Add(m, z)\n  m = MatMul(x, w)\n"
+                 "  where dim(x, 0) < 20\n  => %s\n"
+                 "rule high [rounds]\n  y = Relu(a)\n  a = Add(m, z)\n  m = MatMul(x, w)\n"
+                 "  where dim(x, 0) >= 20\n  => %s\n",
+                 cases[i].low, cases[i].high);
+        write_rules(path, rules);
+        ln_context *ctx = open_bound(text, (symbol_size[]){{"batch", 3}, {"seq", 5}, {NULL, 0}});
+        CHECK_OK(ln_context_compile_with(ctx, "cpu", &options));
+        for (int batch = 4; batch <= 30; batch += 26) {
+            const symbol_size next[] = {{"batch", batch}, {"seq", 9}, {NULL, 0}};
+            ln_context *like = open_bound(text, next);
+            reshape_like(ctx, like);
+            CHECK_OK(ln_context_optimize_with(like, "cpu", &options));
+            print_message("%s, a batch of %d\n", cases[i].why, batch);
+            check_same_text(ctx, like);
+            close_context(like);
+        }
+        close_context(ctx);
+    }
+    ln_arch_cleanup();
+}
+
 // Rows of all batches in one: a number that no tensor of the model as read has.
 TEST(a_product_of_two_sizes_is_a_number_of_a_template)
 {
@@ -380,10 +468,7 @@ TEST(a_product_of_two_sizes_is_a_number_of_a_template)
                                "names=[\"batch\", \"seq\", \"\"]);\n"
                                "Neg(X=x | Y=a |);\nRelu(X=a | Y=y |);\noutput(src=y | |);\n";
     const char *path = LN_BUILD_DIR "/template_test.rules";
-    FILE *file = fopen(path, "w");
-    CHECK_NOT_NULL(file);
-    CHECK(fputs(rule, file) >= 0);
-    CHECK_EQ(fclose(file), 0);
+    write_rules(path, rule);
     CHECK_OK(ln_arch_init());
     ln_optimize_options options = ln_optimize_options_default();
     options.rule_files = &path;
@@ -432,7 +517,8 @@ TEST(algorithms_that_are_avoided_are_for_new_shapes_too)
 TEST(images_that_meet_again_have_a_template_for_multiples)
 {
     static const char text[] =
-        "input(| dst=x | dtype=TL_FLOAT, dims=[1, 8, -1, -1], names=[\"\", \"\", \"h\", \"w\"]);\n" //
+        "input(| dst=x | dtype=TL_FLOAT, dims=[-1, 8, -1, -1], names=[\"n\", \"\", \"h\", "
+        "\"w\"]);\n"                  //
         CONSTANT("k", "[8, 8, 3, 3]") //
         "create(| dst=scales | dtype=TL_FLOAT, dims=[4], ran=[0, 0], data=[1, 1, 2, 2], "
         "from_file=false);\n"
@@ -443,13 +529,19 @@ TEST(images_that_meet_again_have_a_template_for_multiples)
         "Conv(X=e, W=k | Y=y | pads=[1, 1, 1, 1]);\n"
         "output(src=y | |);\n";
     static const struct {
-        int h, w;
+        int first_n, first_w, n, h, w; // first_h is 32
         bool has_template;
-    } cases[] = {{64, 96, true}, {96, 32, true}, {64, 36, false}, {40, 32, false}};
+    } cases[] = {
+        {1, 64, 1, 64, 96, true},  {1, 64, 1, 96, 32, true}, {1, 64, 1, 64, 36, false},
+        {1, 64, 1, 40, 32, false}, {3, 64, 5, 96, 32, true}, // the batch may be any
+        {1, 1, 1, 96, 1, true},    {1, 1, 1, 40, 1, false},  // and what is 1 stays so
+    };
     CHECK_OK(ln_arch_init());
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        const symbol_size first[] = {{"h", 32}, {"w", 64}, {NULL, 0}};
-        const symbol_size next[] = {{"h", cases[i].h}, {"w", cases[i].w}, {NULL, 0}};
+        const symbol_size first[] = {
+            {"n", cases[i].first_n}, {"h", 32}, {"w", cases[i].first_w}, {NULL, 0}};
+        const symbol_size next[] = {
+            {"n", cases[i].n}, {"h", cases[i].h}, {"w", cases[i].w}, {NULL, 0}};
         requests count = count_requests(text, NULL, first, NULL, next);
         CHECK_EQ(count.reshaping < count.rewriting, cases[i].has_template);
         ln_context *ctx = open_bound(text, first);
@@ -654,6 +746,8 @@ TEST(running_out_of_memory_leaves_a_context_that_can_be_freed)
 
 TEST_LIST(any_row_of_shapes_gives_what_fresh_contexts_give,
           a_new_shape_of_a_template_is_not_compiled, a_size_of_one_has_a_template_of_its_own,
+          each_class_of_sizes_has_its_template,
+          lists_that_differ_in_more_than_sizes_are_no_template,
           a_product_of_two_sizes_is_a_number_of_a_template,
           algorithms_that_are_avoided_are_for_new_shapes_too,
           images_that_meet_again_have_a_template_for_multiples,
