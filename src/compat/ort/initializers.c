@@ -177,72 +177,21 @@ static stated read_tensor(ort_cursor message)
     return tensor;
 }
 
-// ---- Writing messages ----
+// ---- Writing a tensor ----
 
-typedef struct output {
-    unsigned char *at;
-    size_t len, capacity;
-    bool is_short; // of memory
-} output;
-
-static void put(output *out, const void *bytes, size_t len)
-{
-    if (out->is_short || len > SIZE_MAX / 4 - out->len) {
-        out->is_short = true;
-        return;
-    }
-    if (out->len + len > out->capacity) {
-        size_t capacity = (out->len + len) * 2;
-        unsigned char *grown = ln_realloc(out->at, capacity);
-        if (!grown) {
-            out->is_short = true;
-            return;
-        }
-        out->at = grown;
-        out->capacity = capacity;
-    }
-    if (len > 0)
-        memcpy(out->at + out->len, bytes, len);
-    out->len += len;
-}
-
-static void put_varint(output *out, uint64_t value)
-{
-    unsigned char bytes[10];
-    size_t len = 0;
-    do {
-        bytes[len++] = (unsigned char)((value & 127) | (value > 127 ? 128 : 0));
-        value >>= 7;
-    } while (value > 0);
-    put(out, bytes, len);
-}
-
-static void put_number(output *out, int number, uint64_t value)
-{
-    put_varint(out, (uint64_t)number << 3 | ORT_WIRE_VARINT);
-    put_varint(out, value);
-}
-
-static void put_bytes(output *out, int number, const void *bytes, size_t len)
-{
-    put_varint(out, (uint64_t)number << 3 | ORT_WIRE_BYTES);
-    put_varint(out, len);
-    put(out, bytes, len);
-}
-
-static void put_tensor(output *out, const ort_initializer *initializer)
+static void put_tensor(ort_output *out, const ort_initializer *initializer)
 {
     const ort_value *value = initializer->value;
-    output tensor = {0};
+    ort_output tensor = {0};
     for (size_t i = 0; i < ort_rank_of(&value->shape); i++)
-        put_number(&tensor, TENSOR_DIMS, (uint64_t)value->shape.dims[i]);
-    put_number(&tensor, TENSOR_TYPE, (uint64_t)value->shape.type);
-    put_bytes(&tensor, TENSOR_NAME, initializer->name, strlen(initializer->name));
+        ort_put_number(&tensor, TENSOR_DIMS, (uint64_t)value->shape.dims[i]);
+    ort_put_number(&tensor, TENSOR_TYPE, (uint64_t)value->shape.type);
+    ort_put_bytes(&tensor, TENSOR_NAME, initializer->name, strlen(initializer->name));
     for (size_t i = 0; value->texts && i < value->count; i++)
-        put_bytes(&tensor, TENSOR_STRINGS, value->texts[i].bytes, value->texts[i].len);
+        ort_put_bytes(&tensor, TENSOR_STRINGS, value->texts[i].bytes, value->texts[i].len);
     if (!value->texts)
-        put_bytes(&tensor, TENSOR_RAW, value->data, value->byte_count);
-    put_bytes(out, INITIALIZER_OF_GRAPH, tensor.at, tensor.len);
+        ort_put_bytes(&tensor, TENSOR_RAW, value->data, value->byte_count);
+    ort_put_bytes(out, INITIALIZER_OF_GRAPH, tensor.at, tensor.len);
     out->is_short = out->is_short || tensor.is_short;
     ln_free(tensor.at);
 }
@@ -265,7 +214,7 @@ static ort_status *check(const ort_initializer *initializer, const stated *tenso
                     initializer->name, ort_elements[shape->type].name, ort_shape_print(shape, is));
 }
 
-static ort_status *copy_graph(const ort_initializer *first, ort_cursor graph, output *out,
+static ort_status *copy_graph(const ort_initializer *first, ort_cursor graph, ort_output *out,
                               size_t *replaced_count)
 {
     ort_field f;
@@ -281,31 +230,31 @@ static ort_status *copy_graph(const ort_initializer *first, ort_cursor graph, ou
         if (initializer)
             put_tensor(out, initializer);
         else
-            put(out, f.first, (size_t)(graph.at - f.first));
+            ort_put(out, f.first, (size_t)(graph.at - f.first));
         *replaced_count += initializer != NULL;
     }
-    put(out, graph.at, (size_t)(graph.end - graph.at));
+    ort_put(out, graph.at, (size_t)(graph.end - graph.at));
     return NULL;
 }
 
-static ort_status *copy_model(const ort_initializer *first, ort_cursor model, output *out,
+static ort_status *copy_model(const ort_initializer *first, ort_cursor model, ort_output *out,
                               size_t *replaced_count)
 {
     ort_field f;
     while (ort_read_field(&model, &f)) {
         if (f.number != GRAPH_OF_MODEL || f.wire != ORT_WIRE_BYTES) {
-            put(out, f.first, (size_t)(model.at - f.first));
+            ort_put(out, f.first, (size_t)(model.at - f.first));
             continue;
         }
-        output graph = {0};
+        ort_output graph = {0};
         ort_status *status = copy_graph(first, f.bytes, &graph, replaced_count);
         if (!status)
-            put_bytes(out, GRAPH_OF_MODEL, graph.at, graph.len);
+            ort_put_bytes(out, GRAPH_OF_MODEL, graph.at, graph.len);
         out->is_short = out->is_short || graph.is_short;
         ln_free(graph.at);
         TRY(status);
     }
-    put(out, model.at, (size_t)(model.end - model.at));
+    ort_put(out, model.at, (size_t)(model.end - model.at));
     return NULL;
 }
 
@@ -332,7 +281,7 @@ ort_status *ort_initializers_replace(const ort_initializer *first, const void *b
                                      size_t byte_count, void **out_bytes, size_t *out_byte_count)
 {
     const unsigned char *at = bytes;
-    output out = {0};
+    ort_output out = {0};
     size_t replaced_count = 0;
     ort_status *status =
         copy_model(first, (ort_cursor){at, at + byte_count}, &out, &replaced_count);

@@ -3,9 +3,12 @@
 #include "compat/ort/wire.h"
 
 #include <fcntl.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include <lightnet/allocator.h>
 
 enum { VERSION_OF_MODEL = 5 };
 
@@ -84,4 +87,51 @@ bool ort_file_states_version(const char *path)
     if (fd >= 0)
         close(fd);
     return is_stated;
+}
+
+// ---- Writing ----
+
+void ort_put(ort_output *out, const void *bytes, size_t len)
+{
+    if (out->is_short || len > SIZE_MAX / 4 - out->len) {
+        out->is_short = true;
+        return;
+    }
+    if (out->len + len > out->capacity) {
+        size_t capacity = (out->len + len) * 2;
+        unsigned char *grown = ln_realloc(out->at, capacity);
+        if (!grown) {
+            out->is_short = true;
+            return;
+        }
+        out->at = grown;
+        out->capacity = capacity;
+    }
+    if (len > 0)
+        memcpy(out->at + out->len, bytes, len);
+    out->len += len;
+}
+
+void ort_put_varint(ort_output *out, uint64_t value)
+{
+    unsigned char bytes[10];
+    size_t len = 0;
+    do {
+        bytes[len++] = (unsigned char)((value & 127) | (value > 127 ? 128 : 0));
+        value >>= 7;
+    } while (value > 0);
+    ort_put(out, bytes, len);
+}
+
+void ort_put_number(ort_output *out, int number, uint64_t value)
+{
+    ort_put_varint(out, (uint64_t)number << 3 | ORT_WIRE_VARINT);
+    ort_put_varint(out, value);
+}
+
+void ort_put_bytes(ort_output *out, int number, const void *bytes, size_t len)
+{
+    ort_put_varint(out, (uint64_t)number << 3 | ORT_WIRE_BYTES);
+    ort_put_varint(out, len);
+    ort_put(out, bytes, len);
 }

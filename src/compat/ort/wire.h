@@ -27,6 +27,18 @@ bool ort_read_varint(ort_cursor *c, uint64_t *out);
 // False at the end, and at what is no field: the rest is the reader's to refuse.
 bool ort_read_field(ort_cursor *c, ort_field *out);
 
+// A message that is being written; who has it frees `at`.
+typedef struct ort_output {
+    unsigned char *at;
+    size_t len, capacity;
+    bool is_short; // of memory: what was put last is not there
+} ort_output;
+
+void ort_put(ort_output *out, const void *bytes, size_t len);
+void ort_put_varint(ort_output *out, uint64_t value);
+void ort_put_number(ort_output *out, int number, uint64_t value);
+void ort_put_bytes(ort_output *out, int number, const void *bytes, size_t len);
+
 // Whether the model states a version of itself, be it 0.
 bool ort_states_version(const void *bytes, size_t byte_count);
 bool ort_file_states_version(const char *path);
