@@ -17,7 +17,8 @@ NOUNS = {
     "session_options": "options of sessions", "initializers": "weights", "session": "sessions", "metadata": "metadata",
     "type": "types", "value": "values", "string": "strings", "container": "sequences, maps, optionals",
     "run_options": "options of runs", "run": "runs", "async": "asynchronous runs", "binding": "bindings",
-    "device": "devices", "other_api": "other tables",
+    "device": "devices", "other_api": "other tables", "custom": "custom operators", "custom_kernel": "kernels",
+    "custom_context": "runs of kernels", "log": "loggers of kernels",
 }
 
 

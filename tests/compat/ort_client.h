@@ -200,12 +200,16 @@ static inline const ort_client_slot *ort_client_table(void)
     return OrtGetApiBase()->get_api(30);
 }
 
-static inline void ort_client_load(void)
+static inline void ort_client_load_from(const ort_client_slot *table)
 {
-    const ort_client_slot *table = ort_client_table();
 #define ORT_CLIENT_SET(result, name, args) name = (result(*) args)table[ORT_CLIENT_##name];
     ORT_CLIENT_FUNCTIONS(ORT_CLIENT_SET)
 #undef ORT_CLIENT_SET
+}
+
+static inline void ort_client_load(void)
+{
+    ort_client_load_from(ort_client_table());
 }
 
 // Fails the test if the call fails, with its code and message; tests/test.h has to be included.

@@ -32,8 +32,6 @@ DIFFERS = {
     "an unknown output bound": "the run fails there",
     "an unknown output bound to a device": "the run fails there",
     "a map with int32 values": "such values are fine here",
-    "a library of operators": "not implemented",
-    "a library of operators, second function": "not implemented",
     "a negative size for a symbol": "it could never fit",
 }
 

@@ -4,6 +4,8 @@
 
 #include "compat/ort/ort.h"
 
+#include <stdio.h>
+
 static _Thread_local const ort_logger *current;
 
 const ort_logger *ort_log_to(const ort_logger *logger)
@@ -13,11 +15,16 @@ const ort_logger *ort_log_to(const ort_logger *logger)
     return before;
 }
 
-void ort_log(ort_severity severity, const char *text)
+void ort_log_at(int severity, const char *location, const char *text)
 {
     const ort_logger *logger = current;
-    if (logger && logger->function && (int)severity >= logger->severity)
-        logger->function(logger->user, severity, "lightnet", logger->id, "liblightnet-ort", text);
+    if (logger && logger->function && severity >= logger->severity)
+        logger->function(logger->user, severity, "lightnet", logger->id, location, text);
+}
+
+void ort_log(ort_severity severity, const char *text)
+{
+    ort_log_at(severity, "liblightnet-ort", text);
 }
 
 ort_status *ort_log_failure(ort_status *status)
@@ -51,3 +58,51 @@ void ort_log_start(void)
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     (void)pthread_once(&once, start);
 }
+
+// ---- Loggers that kernels ask for: each is that of the call which the thread is in ----
+
+static const char logger_of_call;
+
+static ort_status *KernelInfo_GetLogger(const void *info, const void **out)
+{
+    OUT(out, NULL);
+    NEED(info);
+    *out = &logger_of_call;
+    return NULL;
+}
+
+static ort_status *KernelContext_GetLogger(const void *context, const void **out)
+{
+    OUT(out, NULL);
+    NEED(context);
+    *out = &logger_of_call;
+    return NULL;
+}
+
+static ort_status *Logger_LogMessage(const void *logger, int severity, const char *message,
+                                     const char *file, int line, const char *function)
+{
+    char location[512];
+    NEED(logger);
+    NEED(message);
+    snprintf(location, sizeof location, "%s:%d %s", file ? file : "", line,
+             function ? function : "");
+    ort_log_at(severity, location, message);
+    return NULL;
+}
+
+static ort_status *Logger_GetLoggingSeverityLevel(const void *logger, int *out)
+{
+    OUT(out, 0);
+    NEED(logger);
+    *out = current ? current->severity : ORT_WARNING;
+    return NULL;
+}
+
+const ort_row ort_log_slots[] = {
+    SLOT(KernelInfo_GetLogger),
+    SLOT(KernelContext_GetLogger),
+    SLOT(Logger_LogMessage),
+    SLOT(Logger_GetLoggingSeverityLevel),
+    SLOT_END,
+};

@@ -25,7 +25,8 @@ typedef enum ort_code {
     ORT_FAIL,
     ORT_INVALID_ARGUMENT,
     ORT_NO_SUCHFILE,
-    ORT_INVALID_PROTOBUF = 7,
+    ORT_RUNTIME_EXCEPTION = 6,
+    ORT_INVALID_PROTOBUF,
     ORT_NOT_IMPLEMENTED = 9,
     ORT_INVALID_GRAPH = 10,
     ORT_MODEL_LOAD_CANCELED = 12,
@@ -139,6 +140,9 @@ typedef struct ort_file {
     char name[];
 } ort_file;
 
+typedef struct ort_custom ort_custom; // custom.h
+typedef struct ort_nodes ort_nodes;
+
 typedef struct ort_session_options {
     int threads;
     bool uses_threads_of_env;
@@ -153,6 +157,7 @@ typedef struct ort_session_options {
     ort_pair *symbols; // of free dimensions
     ort_initializer *initializers;
     ort_file *files;
+    ort_custom *customs;
     ln_cancel *cancel; // ends the creation of sessions
 } ort_session_options;
 
@@ -204,7 +209,8 @@ typedef struct ort_session {
     ln_context *ready;     // what that program is made of; NULL: there are no such initializers
     struct ort_job *first_job, *last_job;
     int worker_count;
-    void *kept; // bytes of files
+    void *kept;       // bytes of files
+    ort_nodes *nodes; // of custom operators; NULL: there are none
 } ort_session;
 
 typedef struct ort_metadata {
@@ -248,7 +254,8 @@ extern const ort_row ort_status_slots[], ort_memory_slots[], ort_env_slots[], or
     ort_session_option_slots[], ort_run_option_slots[], ort_session_slots[], ort_metadata_slots[],
     ort_type_slots[], ort_value_slots[], ort_string_slots[], ort_container_slots[], ort_run_slots[],
     ort_async_slots[], ort_binding_slots[], ort_device_slots[], ort_initializer_slots[],
-    ort_other_api_slots[];
+    ort_other_api_slots[], ort_custom_slots[], ort_custom_kernel_slots[],
+    ort_custom_context_slots[], ort_log_slots[];
 
 // ---- What the library exports ----
 
@@ -272,6 +279,7 @@ ort_status *ort_fail_memory(void) ORT_FAILS;
 // The last failure of LightNet; `invalid` is what LN_INVALID means here.
 ort_status *ort_fail_lightnet(ort_code invalid) ORT_FAILS;
 
+ort_code ort_status_code(const ort_status *status);
 const char *ort_status_text(const ort_status *status);
 void ort_status_free(ort_status *status);
 
@@ -303,6 +311,7 @@ void ort_log_start(void);
 const ort_logger *ort_log_to(const ort_logger *logger);
 
 void ort_log(ort_severity severity, const char *text);
+void ort_log_at(int severity, const char *location, const char *text);
 
 // Passes the message of a failure on; returns the status.
 ort_status *ort_log_failure(ort_status *status);
@@ -380,6 +389,33 @@ void ort_initializers_free(ort_initializer *first);
 ort_status *ort_initializers_copy(ort_initializer **list, const ort_initializer *from);
 void ort_files_free(ort_file *first);
 ort_status *ort_files_copy(ort_file **list, const ort_file *from);
+
+// ---- Custom operators ----
+
+void ort_customs_free(ort_custom *first);
+ort_status *ort_customs_copy(ort_custom **list, const ort_custom *from);
+
+// The model's bytes with an operator of LightNet for each node of a custom operator. *out_nodes and
+// *out_bytes are NULL if it has none; the caller frees *out_bytes.
+ort_status *ort_nodes_take(const ort_session_options *options, const void *bytes, size_t byte_count,
+                           ort_nodes **out_nodes, void **out_bytes, size_t *out_byte_count);
+
+// Creates the kernels. What is in `replaceable` is no constant.
+ort_status *ort_nodes_start(ort_nodes *nodes, const ort_ends *replaceable);
+void ort_nodes_free(ort_nodes *nodes);
+
+// Whose nodes the operators are that run in this thread, and the first status that was not OK.
+typedef struct ort_scope {
+    struct ort_scope *before;
+    ort_nodes *nodes;
+    bool is_creating; // types are noted
+    ort_status *failure;
+} ort_scope;
+
+void ort_scope_enter(ort_scope *scope, ort_nodes *nodes, bool is_creating);
+
+// Returns NULL for NULL, else the status of the library that is why, or `status` if none is.
+ort_status *ort_scope_leave(ort_scope *scope, ort_status *status);
 
 // ---- Sessions ----
 

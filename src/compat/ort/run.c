@@ -349,7 +349,9 @@ ort_status *ort_run(const ort_call *call)
                                                         : atomic_load(&session->env->level),
                                id};
     const ort_logger *before = ort_log_to(&logger);
-    ort_status *status = ort_log_failure(run_logged(call));
+    ort_scope scope;
+    ort_scope_enter(&scope, session->nodes, false);
+    ort_status *status = ort_log_failure(ort_scope_leave(&scope, run_logged(call)));
     ort_log_to(before);
     return status;
 }

@@ -50,7 +50,8 @@ void ort_session_release(ort_session *session)
     ends_free(&session->outputs);
     ends_free(&session->initializers);
     ln_free(session->log_id);
-    ln_free(session->kept); // after what reads it
+    ort_nodes_free(session->nodes); // after what runs them
+    ln_free(session->kept);         // after what reads it
     ort_env_release(session->env);
     pthread_cond_destroy(&session->is_free);
     pthread_mutex_destroy(&session->lock);
@@ -110,12 +111,30 @@ static ort_status *replace_initializers(source *model, const ort_initializer *fi
 {
     void *replaced;
     size_t byte_count;
-    if (model->path)
+    if (!model->bytes)
         TRY(read_file(model));
     TRY(ort_initializers_replace(first, model->bytes, model->byte_count, &replaced, &byte_count));
     ln_free(model->owned);
     model->owned = replaced;
     model->bytes = replaced;
+    model->byte_count = byte_count;
+    return NULL;
+}
+
+static ort_status *take_custom_nodes(source *model, ort_session *session,
+                                     const ort_session_options *options)
+{
+    void *rewritten;
+    size_t byte_count;
+    if (!model->bytes)
+        TRY(read_file(model));
+    TRY(ort_nodes_take(options, model->bytes, model->byte_count, &session->nodes, &rewritten,
+                       &byte_count));
+    if (!rewritten)
+        return NULL;
+    ln_free(model->owned);
+    model->owned = rewritten;
+    model->bytes = rewritten;
     model->byte_count = byte_count;
     return NULL;
 }
@@ -191,8 +210,8 @@ static ort_status *fail_read(const source *model)
     return other;
 }
 
-static ort_status *read_model(ln_context *ctx, ort_session *session, source *model,
-                              const ort_session_options *options)
+static ort_status *take_options(ln_context *ctx, ort_session *session, source *model,
+                                const ort_session_options *options)
 {
     if (options)
         (void)ln_context_set_cancel(ctx, options->cancel);
@@ -200,7 +219,13 @@ static ort_status *read_model(ln_context *ctx, ort_session *session, source *mod
         TRY(add_files(ctx, session, options->files));
     if (options && options->initializers)
         TRY(replace_initializers(model, options->initializers));
-    TRY(set_folder(ctx, model, options));
+    if (options && options->customs)
+        TRY(take_custom_nodes(model, session, options));
+    return set_folder(ctx, model, options);
+}
+
+static ort_status *read_model(ln_context *ctx, const source *model)
+{
     ln_status status = model->bytes
                            ? ln_context_init_mem(ctx, model->bytes, model->byte_count, model->path)
                            : ln_context_init(ctx, model->path);
@@ -223,8 +248,10 @@ static ort_status *set_options(ln_context *ctx, const ort_session *session,
 }
 
 // The model as it was read, with the values of options in it, as ONNX whatever the name.
-static ort_status *write_model(const ln_context *ctx, const char *path)
+static ort_status *write_model(const ln_context *ctx, const ort_session *session, const char *path)
 {
+    if (session->nodes)
+        return ort_fail(ORT_NOT_IMPLEMENTED, "a model with custom operators cannot be written");
     size_t len = strlen(path);
     if (len > 5 && strcmp(path + len - 5, ".onnx") == 0)
         return ln_context_print(ctx, path) == LN_OK ? NULL : ort_fail_lightnet(ORT_FAIL);
@@ -357,13 +384,13 @@ static int64_t version_of(const ln_model_info *info, const source *model)
     return is_stated ? info->version : INT64_MAX;
 }
 
-static ort_status *fill(ln_context *ctx, ort_session *session, source *model,
+static ort_status *fill(ln_context *ctx, ort_session *session, const source *model,
                         const ort_session_options *options)
 {
-    TRY(read_model(ctx, session, model, options));
+    TRY(read_model(ctx, model));
     TRY(set_options(ctx, session, options));
     if (options && options->written_path && *options->written_path)
-        TRY(write_model(ctx, options->written_path));
+        TRY(write_model(ctx, session, options->written_path));
     if (ln_context_info(ctx)->default_count > 0 && ln_context_clone(ctx, &session->ready) != LN_OK)
         return fail_load(ORT_FAIL);
     TRY(make_program(ctx, &session->runners.program));
@@ -371,7 +398,16 @@ static ort_status *fill(ln_context *ctx, ort_session *session, source *model,
     stated of = {.model = model};
     ort_status *status = note_ends(session, &of);
     ln_preflight_destroy(of.report);
-    return status;
+    return status ? status : ort_nodes_start(session->nodes, &session->initializers);
+}
+
+static ort_status *take_and_fill(ln_context *ctx, ort_session *session, source *model,
+                                 const ort_session_options *options)
+{
+    ort_scope scope;
+    TRY(take_options(ctx, session, model, options));
+    ort_scope_enter(&scope, session->nodes, true);
+    return ort_scope_leave(&scope, fill(ctx, session, model, options));
 }
 
 static ort_status *create(const ort_env *env, source *model, const ort_session_options *options,
@@ -386,7 +422,7 @@ static ort_status *create(const ort_env *env, source *model, const ort_session_o
     const ort_logger *before = ort_log_to(&logger);
     ln_context *ctx = ln_context_create();
     ort_status *status =
-        ort_log_failure(ctx ? fill(ctx, session, model, options) : ort_fail_memory());
+        ort_log_failure(ctx ? take_and_fill(ctx, session, model, options) : ort_fail_memory());
     ort_log_to(before);
     ln_context_free(ctx);
     ln_free(model->owned);

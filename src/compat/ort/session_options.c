@@ -32,6 +32,7 @@ static void ReleaseSessionOptions(ort_session_options *options)
     ort_pairs_free(options->symbols);
     ort_initializers_free(options->initializers);
     ort_files_free(options->files);
+    ort_customs_free(options->customs);
     ln_cancel_release(options->cancel);
     ln_free(options->log_id);
     ln_free(options->written_path);
@@ -47,6 +48,7 @@ static ort_status *copy_owned(ort_session_options *to, const ort_session_options
     TRY(ort_pairs_copy(&to->entries, from->entries));
     TRY(ort_pairs_copy(&to->symbols, from->symbols));
     TRY(ort_files_copy(&to->files, from->files));
+    TRY(ort_customs_copy(&to->customs, from->customs));
     return ort_initializers_copy(&to->initializers, from->initializers);
 }
 
@@ -62,6 +64,7 @@ static ort_status *CloneSessionOptions(const ort_session_options *options,
     clone->entries = clone->symbols = NULL;
     clone->initializers = NULL;
     clone->files = NULL;
+    clone->customs = NULL;
     clone->cancel = ln_cancel_retain(options->cancel);
     ort_status *status = copy_owned(clone, options);
     if (status) {

@@ -58,7 +58,7 @@ static ort_status *CreateStatus(ort_code code, const char *text)
     return ort_status_new(code, text ? text : "");
 }
 
-static ort_code GetErrorCode(const ort_status *status)
+ort_code ort_status_code(const ort_status *status)
 {
     return status ? status->code : ORT_OK;
 }
@@ -76,7 +76,7 @@ void ort_status_free(ort_status *status)
 
 const ort_row ort_status_slots[] = {
     SLOT(CreateStatus),
-    SLOT(GetErrorCode),
+    SLOT_AS(GetErrorCode, ort_status_code),
     SLOT_AS(GetErrorMessage, ort_status_text),
     SLOT_AS(ReleaseStatus, ort_status_free),
     SLOT_END,
