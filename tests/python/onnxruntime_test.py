@@ -5,9 +5,11 @@
 Usage: onnxruntime_test.py BUILD-FOLDER. Exits with 77 where the package, NumPy or ONNX is missing.
 """
 import pickle
+import resource
 import sys
 import unittest
 import warnings
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 BUILD = Path(sys.argv.pop(1)).resolve()
@@ -159,6 +161,125 @@ class Session(unittest.TestCase):
     def test_pickle(self):
         again = pickle.loads(pickle.dumps(self.session))
         np.testing.assert_allclose(again.run(None, {"x": self.x})[0], self.x @ W, rtol=1e-5)
+
+
+OPERATORS = BUILD / "tests/ort_custom_ops.so"  # tests/compat/ort_custom_ops.c
+
+
+def custom_model(nodes, inputs, outputs, initializers=(), metadata={}):
+    """Nodes are (type, inputs, outputs, attributes), values (name, number of the element type, shape)."""
+    graph = helper.make_graph(
+        [helper.make_node(kind, *arguments, name=f"node {i}", domain="test.custom", **attributes)
+         for i, (kind, *arguments, attributes) in enumerate(nodes)], "the graph",
+        [helper.make_tensor_value_info(*item) for item in inputs],
+        [helper.make_tensor_value_info(*item) for item in outputs], list(initializers))
+    made = helper.make_model(graph, producer_name="maker",
+                             opset_imports=[helper.make_opsetid("", 15), helper.make_opsetid("test.custom", 1)])
+    made.ir_version = 8
+    helper.set_model_props(made, metadata)
+    return made.SerializeToString()
+
+
+@unittest.skipUnless(OPERATORS.exists(), "the library of operators is not built")
+class CustomOperators(unittest.TestCase):
+    def setUp(self):
+        self.options = ort.SessionOptions()
+        self.options.register_custom_ops_library(OPERATORS)
+
+    def session(self, *model, **more):
+        return ort.InferenceSession(custom_model(*model, **more), self.options)
+
+    def test_model(self):
+        session = self.session([("Twice", ["x"], ["y"], {})], [("x", TensorProto.FLOAT, ["N", 3])],
+                               [("y", TensorProto.FLOAT, ["N", 3])], metadata={"rate": "16000"})
+        x = np.random.default_rng(0).random((4, 3), dtype="float32")
+        np.testing.assert_array_equal(session.run(None, {"x": x})[0], x * 2)
+        np.testing.assert_array_equal(session.run(["y"], {"x": x.T.copy().T})[0], x * 2)
+        item, meta = session.get_inputs()[0], session.get_modelmeta()
+        self.assertEqual((item.name, item.shape, item.type), ("x", ["N", 3], "tensor(float)"))
+        self.assertEqual((meta.producer_name, meta.graph_name, meta.custom_metadata_map),
+                         ("maker", "the graph", {"rate": "16000"}))
+
+    def test_elements_of_each_type(self):
+        values = {"b": (TensorProto.BOOL, np.array([True, False])), "s": (TensorProto.STRING, np.array(["ä", ""], object)),
+                  "h": (TensorProto.FLOAT16, np.float16([1.5, -2])), "d": (TensorProto.DOUBLE, np.array([1e300, 2])),
+                  "i": (TensorProto.INT64, np.array([2**62 + 1, -1])), "u": (TensorProto.UINT8, np.uint8([255, 0])),
+                  "w": (TensorProto.BFLOAT16, np.uint16([0x3f80, 0x4000]))}
+        names = list(values)
+        session = self.session(
+            [("Copies", names, [f"{name}_out" for name in names], {})], [(n, values[n][0], [2]) for n in names],
+            [(f"{n}_out", values[n][0], [2]) for n in names])
+        results = session.run(None, {name: array for name, (_, array) in values.items()})
+        for name, result in zip(names, results):
+            self.assertEqual((result.dtype, result.tolist()), (values[name][1].dtype, values[name][1].tolist()), name)
+
+    def test_sizes_that_the_kernel_says(self):
+        session = self.session([("Positive", ["x"], ["y", "at"], {})], [("x", TensorProto.FLOAT, [3])],
+                               [("y", TensorProto.FLOAT, ["K"]), ("at", TensorProto.INT64, ["K"])])
+        for x in ([1, -2, 3], [-1, -2, -3], [1, 2, 3]):
+            y, at = session.run(None, {"x": np.float32(x)})
+            self.assertEqual((y.tolist(), at.tolist()),
+                             ([v for v in x if v > 0], [i for i, v in enumerate(x) if v > 0]))
+
+    def test_failures(self):
+        model = [("x", TensorProto.FLOAT, [2])], [("y", TensorProto.FLOAT, [2])]
+        with self.assertRaisesRegex(ort.RuntimeException, "no kernel today"):
+            self.session([("Fails", ["x"], ["y"], {"where": 0})], *model)
+        session = self.session([("Fails", ["x"], ["y"], {"where": 1})], *model)
+        with self.assertRaisesRegex(ort.RuntimeException, "x begins with a negative number"):
+            session.run(None, {"x": np.float32([-1, 2])})
+        self.assertEqual(session.run(None, {"x": np.float32([1, 2])})[0].tolist(), [1, 2])
+        with self.assertRaises(ort.InvalidArgument):
+            session.run(None, {"x": np.float32([1, 2, 3])})
+        with self.assertRaisesRegex(ort.Fail, "/none.so"):
+            ort.SessionOptions().register_custom_ops_library("/none.so")
+        with self.assertRaises(ort.NoSuchFile):
+            ort.InferenceSession("/none.onnx", self.options)
+        with self.assertRaises(ort.NotImplemented):  # other options do not have the operators
+            ort.InferenceSession(custom_model([("Twice", ["x"], ["y"], {})], *model))
+
+    def test_runs_end(self):
+        session = self.session([("Twice", ["x"], ["y"], {})], [("x", TensorProto.FLOAT, [2])],
+                               [("y", TensorProto.FLOAT, [2])])
+        options = ort.RunOptions()
+        options.terminate = True
+        with self.assertRaises(ort.Fail):
+            session.run(None, {"x": np.float32([1, 2])}, options)
+        options.terminate = False
+        self.assertEqual(session.run(None, {"x": np.float32([1, 2])}, options)[0].tolist(), [2, 4])
+
+    def test_initializers_and_bindings(self):
+        weights = numpy_helper.from_array(np.float32([10, 20]), "b")
+        session = self.session(
+            [("SumDiff", ["x", "b"], ["y", "z"], {"factor": 1.0})],
+            [(n, TensorProto.FLOAT, [2]) for n in "xb"], [(n, TensorProto.FLOAT, [2]) for n in "yz"], [weights])
+        self.assertEqual([i.name for i in session.get_overridable_initializers()], ["b"])
+        x = np.float32([1, 2])
+        self.assertEqual(session.run(None, {"x": x})[0].tolist(), [11, 22])
+        self.assertEqual(session.run(None, {"x": x, "b": x})[0].tolist(), [2, 4])
+        binding, z = session.io_binding(), np.zeros(2, "float32")
+        binding.bind_cpu_input("x", x)
+        binding.bind_output("z", "cpu", 0, np.float32, [2], z.ctypes.data)
+        session.run_with_iobinding(binding)
+        self.assertEqual(z.tolist(), [-9, -18])
+
+    def test_values_of_runs_are_freed(self):
+        session = self.session([("Twice", ["x"], ["y"], {})], [("x", TensorProto.FLOAT, ["N"])],
+                               [("y", TensorProto.FLOAT, ["N"])])
+        x = np.ones(1 << 20, "float32")
+        session.run(None, {"x": x})
+        before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        for _ in range(100):  # of 4 MiB each
+            session.run(None, {"x": x})
+        self.assertLess(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before, 100 * 1024)
+
+    def test_threads(self):
+        session = self.session([("Count", ["x"], ["y", "z"], {})], [("x", TensorProto.FLOAT, [1])],
+                               [("y", TensorProto.FLOAT, [1]), ("z", TensorProto.INT64, [1])])
+        with ThreadPoolExecutor(8) as pool:
+            results = list(pool.map(lambda i: session.run(None, {"x": np.float32([i])}), range(200)))
+        self.assertEqual([y.tolist() for y, _ in results], [[i] for i in range(200)])
+        self.assertEqual(sorted(z[0] for _, z in results), list(range(1, 201)))
 
 
 if __name__ == "__main__":

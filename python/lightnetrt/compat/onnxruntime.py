@@ -7,6 +7,7 @@ import os
 import re
 import sys
 import warnings
+from contextlib import contextmanager
 from enum import IntEnum
 from types import ModuleType
 
@@ -57,7 +58,16 @@ _CLASSES = {"LN_INVALID": InvalidArgument, "LN_SYNTAX": InvalidProtobuf, "LN_UNS
             "LN_NOT_FOUND": InvalidArgument, "LN_LIMIT": RuntimeException, "LN_NO_MEMORY": RuntimeException}
 
 
+_CLASSES_OF_CODES = {kind._code: kind for kind in (Fail, InvalidArgument, NoSuchFile, RuntimeException, InvalidProtobuf,
+                                                   NotImplemented, InvalidGraph)}
+
+
 def _translate(reason):
+    if isinstance(reason, _OrtError):
+        return reason
+    code = getattr(reason, "code", None)  # of a session with custom operators
+    if code is not None:
+        return _CLASSES_OF_CODES.get(code, Fail)(str(reason))
     if isinstance(reason, lightnetrt.FileMissingError):
         return NoSuchFile(f"Load model from {reason.filename} failed. File doesn't exist")
     return _CLASSES.get(getattr(reason, "status", None), Fail)(str(reason))
@@ -133,6 +143,7 @@ class SessionOptions:
         self._entries = {}
         self._symbols = {}
         self._files = {}
+        self._libraries = []
 
     def add_session_config_entry(self, key, value):
         self._entries[str(key)] = str(value)
@@ -150,7 +161,12 @@ class SessionOptions:
             self._files[name] = memoryview(buffer)[:length]
 
     def register_custom_ops_library(self, path):
-        raise NotImplemented(f"operators of {path}: libraries of operators for ONNX Runtime cannot be loaded")
+        from . import _ort_session
+        try:
+            _ort_session.check_library(path)
+        except lightnetrt.Error as reason:
+            raise _translate(reason) from None
+        self._libraries.append(os.fspath(path))
 
 
 class RunOptions:
@@ -161,6 +177,18 @@ class RunOptions:
         self.only_execute_path_to_fetches = False
         self._entries = {}
         self._cancel = lightnetrt.Cancel()
+        self._ends = set()  # functions that end runs of sessions with custom operators
+
+    @contextmanager
+    def _watch(self, end):
+        """While a run goes on that `end` ends."""
+        self._ends.add(end)
+        try:
+            if self.terminate:
+                end()
+            yield
+        finally:
+            self._ends.discard(end)
 
     @property
     def terminate(self):
@@ -170,6 +198,8 @@ class RunOptions:
     def terminate(self, value):
         if value:
             self._cancel.request()
+            for end in tuple(self._ends):
+                end()
         elif self._cancel.is_requested:
             self._cancel = lightnetrt.Cancel()
 
@@ -385,9 +415,10 @@ class InferenceSession:
         if self._options.enable_profiling:
             raise NotImplemented("profiles are not written; `lightnet bench --profile` shows the time of each operator")
         try:
-            if self._options.optimized_model_filepath:
+            if self._options.optimized_model_filepath and not self._options._libraries:
                 _write(path_or_bytes, self._options.optimized_model_filepath, self._load_options)
-            self._model = lightnetrt.load(path_or_bytes, **self._load_options)
+            self._model = self._load_with_libraries() if self._options._libraries else (
+                lightnetrt.load(path_or_bytes, **self._load_options))
         except lightnetrt.Error as reason:
             raise _translate(reason) from None
         objects = any(i.dtype in (None, "object") for i in self._model.inputs + self._model.outputs)
@@ -401,7 +432,18 @@ class InferenceSession:
     def get_outputs(self):
         return self._outputs
 
+    def _load_with_libraries(self):
+        from . import _ort_session
+        if self._options.optimized_model_filepath:
+            raise NotImplemented("a model with custom operators cannot be written")
+        if isinstance(self._source, (str, os.PathLike)) and not os.path.exists(self._source):
+            raise NoSuchFile(f"Load model from {os.fspath(self._source)} failed. File doesn't exist")
+        return _ort_session.Model(self._source, self._options._libraries, entries=self._options._entries,
+                                  **self._load_options)
+
     def get_overridable_initializers(self):
+        if self._options._libraries:
+            return [NodeArg(item, None) for item in self._model.overridable]
         names = self._model.metadata.defaults
         return [NodeArg(i, None) for i in (self._model_with(names).inputs if names else []) if i.name in names]
 
@@ -423,6 +465,8 @@ class InferenceSession:
     def _model_with(self, initializers):
         """The model in which these initializers are inputs; others stay constants, which run faster."""
         key = tuple(sorted(initializers))
+        if self._options._libraries:
+            return self._model
         if key and key not in self._overriding:
             self._overriding[key] = lightnetrt.load(self._source, overridable=key, **self._load_options)
         return self._overriding[key] if key else self._model
@@ -469,8 +513,11 @@ class InferenceSession:
         feeds = {name: value._value if isinstance(value, OrtValue) else value for name, value in input_feed.items()}
         self._check(feeds)
         model = self._model_with([name for name in feeds if name not in {item.name for item in self._inputs}])
+        cancel = None
+        if run_options:
+            cancel = run_options._watch if self._options._libraries else run_options._cancel
         try:
-            results = model.run(feeds, wanted, cancel=run_options._cancel if run_options else None)
+            results = model.run(feeds, wanted, cancel=cancel)
         except lightnetrt.CancelledError:
             raise Fail("Exiting due to terminate flag being set to true.") from None
         except lightnetrt.Error as reason:

@@ -69,7 +69,7 @@ static ort_status *call_library(ort_session_options *options, void *handle, cons
 {
     register_function function;
     *(void **)&function = dlsym(handle, "RegisterCustomOps");
-    return function ? function(options, OrtGetApiBase())
+    return function ? function(options, ort_own_base())
                     : ort_fail(ORT_FAIL, "'%s' has no function RegisterCustomOps", path);
 }
 
@@ -177,7 +177,7 @@ static ort_status *RegisterCustomOpsUsingFunction(ort_session_options *options, 
     NEED(name);
     register_function function;
     *(void **)&function = dlsym(RTLD_DEFAULT, name);
-    return function ? function(options, OrtGetApiBase())
+    return function ? function(options, ort_own_base())
                     : ort_fail(ORT_FAIL, "the program has no function '%s'", name);
 }
 

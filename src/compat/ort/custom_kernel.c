@@ -38,7 +38,7 @@ enum {
 static ort_status *create_kernel(const ort_kernel_info *node, ort_variant *variant)
 {
     const ort_custom_op *op = variant->op;
-    const ort_slot *api = OrtGetApiBase()->get_api(op->version);
+    const ort_slot *api = ort_own_base()->get_api(op->version);
     if (!api)
         return ort_fail(ORT_INVALID_ARGUMENT,
                         "custom operator '%s' is of API version %u, which is not known",

@@ -265,6 +265,7 @@ typedef struct ort_base {
 } ort_base;
 
 ORT_EXPORT const ort_base *OrtGetApiBase(void);
+const ort_base *ort_own_base(void); // the same, also where another library has taken that name
 ORT_EXPORT ort_status *OrtSessionOptionsAppendExecutionProvider_CPU(ort_session_options *options,
                                                                     int use_arena);
 

@@ -60,8 +60,13 @@ static const char *get_version_string(void)
     return ORT_VERSION_TEXT;
 }
 
-const ort_base *OrtGetApiBase(void)
+const ort_base *ort_own_base(void)
 {
     static const ort_base base = {get_api, get_version_string};
     return &base;
+}
+
+const ort_base *OrtGetApiBase(void)
+{
+    return ort_own_base();
 }
