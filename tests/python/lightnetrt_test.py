@@ -370,6 +370,24 @@ class Together(unittest.TestCase):
         with self.assertRaises(TimeoutError):
             model.run({"x": x}, time_limit=0.001)
 
+    def test_interpreters_of_a_process(self):
+        try:
+            import _xxsubinterpreters  # noqa: F401
+        except ImportError:
+            self.skipTest("this Python has no module _xxsubinterpreters")
+        data, w = gemm()
+        work = ("import sys; sys.modules['numpy'] = None\n"  # which may be in one interpreter only
+                f"sys.path.insert(0, {str(BUILD / 'python')!r})\n"
+                f"import array, lightnetrt\nmodel = lightnetrt.load({data!r})\n"
+                "x = lightnetrt.Array('float32', (1, 3), array.array('f', [1, 2, 3]))\n"
+                "print(memoryview(model(x)).tolist(), flush=True)")
+        program = (f"import _xxsubinterpreters as sub\nwork = {work!r}\nexec(work)\n"
+                   "for _ in range(3):\n    other = sub.create()\n    sub.run_string(other, work)\n    sub.destroy(other)\n"
+                   "exec(work)")
+        done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+        expected = str((np.float32([[1, 2, 3]]) @ w).tolist())
+        self.assertEqual((done.stdout.split("\n"), done.returncode), ([expected] * 5 + [""], 0), done.stderr)
+
     def test_fork_and_pickle(self):
         global FORKED
         data, w = gemm()
