@@ -946,6 +946,11 @@ static const struct {
      CONV("y", "c", "l", SAME_3)
      END,
      90, "Winograd's algorithms"},
+    {"input(| dst=x | dtype=TL_FLOAT, dims=[1, 4, $h, 24], names=[\"\", \"\", \"h\", \"\"]);\n"
+     WEIGHT("one", "[32, 4, 1, 1]") WEIGHT("k", "[32, 32, 3, 3]")
+     CONV("a", "x", "one", "") CONV("y", "a", "k", SAME_3)
+     END,
+     90, "Winograd's algorithms, by the height alone"},
     {BY_CHANCE IMAGE
      WEIGHT("one", "[32, 4, 1, 1]") WEIGHT("l", "[64, 32, 3, 3]")
      CONV("a", "x", "one", "") CONV("d", "a", "l", SAME_3)

@@ -44,7 +44,7 @@ static struct {
     long models, only;
     const char *file, *folder, *kind, *write_to, *export_to;
     bool is_long, is_verbose, reduces, stops_at_first, runs_found;
-    long rule; // number of the pattern, or of the directed form; -1: any
+    long rule; // number of the pattern, or of the directed or sized form; -1: any
 } options = {.seed = 20251126, .models = 1500, .only = -1, .reduces = true, .rule = -1};
 
 static bool has_prefix(const char *text, const char *prefix, const char **out_rest)
@@ -308,17 +308,19 @@ static int choose_sizes(const model *m, test_random *random, dynamic_size *chose
 }
 
 // What sizes grow by, tried one after the other: shapes after the second follow what the first two
-// have in common. The last ones, of which two are drawn for a model, are special to rules.
+// have in common. Those from FIRST_SPECIAL on are special to rules; one is drawn for a model. The
+// last ones are multiples of 32, for which alone some windows have a template.
 #define TO(size) (1000 + (size))
 static const int size_steps[][MOST_DYNAMIC] = {
-    {0, 0},     {1, 2},         {3, 1},     {2, 4},         {4, 4},
-    {0, TO(1)}, {TO(1), TO(1)}, {TO(1), 3}, {TO(0), TO(0)}, {1, TO(0)},
+    {0, 0},         {1, 2},     {3, 1},         {2, 4},     {4, 4},           {0, TO(1)},
+    {TO(1), TO(1)}, {TO(1), 3}, {TO(0), TO(0)}, {1, TO(0)}, {TO(32), TO(64)}, {TO(96), TO(32)},
 };
 
-#define STEPS         (int)(sizeof size_steps / sizeof size_steps[0])
-#define FIRST_SPECIAL 5
-#define GROWS_AT_MOST 4
-#define AGAIN         2
+#define STEPS          (int)(sizeof size_steps / sizeof size_steps[0])
+#define FIRST_SPECIAL  5
+#define FIRST_MULTIPLE 10
+#define GROWS_AT_MOST  4
+#define AGAIN          2
 
 static void try_dynamic(verdict *v, as_read *const *steps, const char *text, const char *name,
                         const side_options *o)
@@ -368,6 +370,18 @@ static void try_ranges(verdict *v, as_read *const *steps, int by[STEPS][MOST_DYN
     try_dynamic(v, inside, text, "range", &o);
 }
 
+// Inner graphs have numbers that follow from sizes, too.
+static void try_dynamic_branch(verdict *v, as_read *const *steps, const model *m,
+                               const dynamic_size *chosen, int count)
+{
+    model *copy = with_sizes(m, chosen, count, NULL);
+    char *text = copy && !copy->is_overflown ? model_write_in_branch(copy) : NULL;
+    if (text)
+        try_dynamic(v, steps, text, "dynamic branch", &(side_options){.target = "cpu"});
+    free(text);
+    model_destroy(copy);
+}
+
 static void try_all_dynamic(verdict *v, const model *m, test_random *random)
 {
     dynamic_size chosen[MOST_DYNAMIC];
@@ -376,12 +390,15 @@ static void try_all_dynamic(verdict *v, const model *m, test_random *random)
         return;
     char *dynamic = write_with_sizes(m, chosen, count, NULL);
     as_read *steps[STEPS];
-    const int special = FIRST_SPECIAL + (int)test_random_below(random, STEPS - FIRST_SPECIAL);
+    const int special =
+        FIRST_SPECIAL + (int)test_random_below(random, FIRST_MULTIPLE - FIRST_SPECIAL);
     for (int i = 0; i < STEPS; i++) {
         for (int k = 0; k < count; k++)
             by[i][k] = size_steps[i][k] < TO(0) ? size_steps[i][k]
                                                 : size_steps[i][k] - TO(0) - chosen[k].size;
-        const bool is_tried = i < FIRST_SPECIAL || options.is_long || i == special;
+        const bool is_tried = i < FIRST_MULTIPLE
+                                  ? i < FIRST_SPECIAL || options.is_long || i == special
+                                  : m->has_multiples;
         char *fixed = is_tried ? write_with_sizes(m, chosen, count, by[i]) : NULL;
         const side_result *r;
         steps[i] = fixed ? as_read_create(fixed, &r) : NULL;
@@ -399,6 +416,8 @@ static void try_all_dynamic(verdict *v, const model *m, test_random *random)
             try_dynamic(v, steps, dynamic, "dynamic compiled",
                         &(side_options){.target = "cpu", .way = WAY_COMPILED});
         try_ranges(v, steps, by, chosen, count, dynamic, random);
+        if (options.is_long || test_random_below(random, 6) == 0)
+            try_dynamic_branch(v, steps, m, chosen, count);
     }
     for (int i = 0; i < STEPS; i++)
         as_read_destroy(steps[i]);
@@ -1082,7 +1101,8 @@ static bool make_sized(model *m, test_random *random, sizes s, uint64_t number)
 {
     for (int i = 0; i < 6; i++) {
         model_clear(m);
-        if (sized_make(m, random, &s, (size_t)(options.seed + number) % sized_count()))
+        const uint64_t form = options.rule >= 0 ? (uint64_t)options.rule : options.seed + number;
+        if (sized_make(m, random, &s, (size_t)(form % sized_count())))
             return true;
         s = sizes_draw(random);
     }
@@ -1103,9 +1123,9 @@ static bool make_directed(model *m, test_random *random, sizes s, uint64_t numbe
 
 static const char *draw_kind(test_random *random)
 {
-    static const char *const kinds[] = {"chain", "chain",    "rule",    "rule",    "rule",
-                                        "rule",  "quant",    "sizes",   "example", "example",
-                                        "pair",  "directed", "directed"};
+    static const char *const kinds[] = {"chain", "chain",    "rule",     "rule",    "rule",
+                                        "rule",  "quant",    "sizes",    "example", "example",
+                                        "pair",  "directed", "directed", "sized"};
     return kinds[test_random_below(random, sizeof kinds / sizeof kinds[0])];
 }
 

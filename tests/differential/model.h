@@ -59,10 +59,11 @@ typedef struct model {
     model_op ops[MODEL_OPS];
     model_tensor tensors[MODEL_TENSORS];
     int op_count, tensor_count, arena_used;
-    bool is_overflown; // something did not fit: the model is not used
-    bool is_of_sizes;  // its numbers depend on sizes: these are always tried dynamic
-    bool is_large;     // tensors may have more elements than else
-    char origin[128];  // what it was made from, for messages
+    bool is_overflown;  // something did not fit: the model is not used
+    bool is_of_sizes;   // its numbers depend on sizes: these are always tried dynamic
+    bool has_multiples; // multiples of 32 are among the sizes that are tried
+    bool is_large;      // tensors may have more elements than else
+    char origin[128];   // what it was made from, for messages
     char arena[MODEL_ARENA];
 } model;
 

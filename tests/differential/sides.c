@@ -407,21 +407,23 @@ void side_run(const char *text, const side_options *options, side_result *out)
     ln_context_free(ctx);
 }
 
-// Binds the inputs of `ctx` to the shapes and values of those of `a`.
+// Binds the inputs of `ctx` to the shapes and values of those of `a`; others have their own data.
 static ln_status give_inputs(ln_context *ctx, const as_read *a)
 {
     ln_input_shape shapes[32];
     size_t count = ln_context_input_count(ctx), open = 0;
     for (size_t i = 0; i < count && i < 32; i++) {
         const char *name = ln_context_input_name(ctx, i);
-        const tl_tensor *t = ln_tensor_table_find(a->ctx->tensor_table, name)->tensor;
-        shapes[open++] = (ln_input_shape){name, t->ndim, t->dims};
+        const ln_tensor_entry *entry = ln_tensor_table_find(a->ctx->tensor_table, name);
+        if (entry)
+            shapes[open++] = (ln_input_shape){name, entry->tensor->ndim, entry->tensor->dims};
     }
     ln_status status = ln_context_reshape(ctx, open, shapes);
     for (size_t i = 0; status == LN_OK && i < count && i < 32; i++) {
         const char *name = ln_context_input_name(ctx, i);
-        const tl_tensor *t = ln_tensor_table_find(a->ctx->tensor_table, name)->tensor;
-        status = ln_context_set_data(ctx, name, t->data);
+        const ln_tensor_entry *entry = ln_tensor_table_find(a->ctx->tensor_table, name);
+        if (entry)
+            status = ln_context_set_data(ctx, name, entry->tensor->data);
     }
     return status;
 }

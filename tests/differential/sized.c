@@ -141,8 +141,9 @@ static int derived(model *m, test_random *random, int shape, int rank)
     }
 }
 
-// An input of four dimensions from 2 on, all different but now and then, and its shape.
-static int start(model *m, test_random *random, int *out_shape)
+// An input of four dimensions from 2 on, all different but now and then, and its shape. `is_image`:
+// with those of windows alone dynamic, mostly.
+static int start(model *m, test_random *random, bool is_image, int *out_shape)
 {
     leaf l = {.dtype = TL_FLOAT, .ndim = 4, .is_input = true, .low = -2, .high = 2};
     int candidates[] = {2, 3, 4, 5, 6, 7, 8};
@@ -153,6 +154,8 @@ static int start(model *m, test_random *random, int *out_shape)
     }
     if (chance(random, 15))
         l.dims[3] = l.dims[2];
+    if (is_image && chance(random, 60))
+        l.dims[0] = l.dims[1] = 1;
     const int x = act(m, random, model_add_leaf(m, random, &l));
     *out_shape = shape_of(m, x);
     return x;
@@ -267,13 +270,13 @@ static int make_pad(model *m, test_random *random, int x, int shape)
 static int make_resize(model *m, test_random *random, int x, int shape)
 {
     int y;
-    static const double factors[] = {2, 1.5, 0.5, 0.7, 1.3, 0.9, 3};
+    static const double factors[] = {2, 1.5, 0.5, 0.7, 1.3, 0.9, 3, 0.75, 1.25, 0.25};
     if (chance(random, 50)) {
         leaf l = {.dtype = TL_FLOAT, .ndim = 1, .dims = {4}, .fill = FILL_SAME, .low = 1};
         const int scales = model_add_leaf(m, random, &l);
         char text[60];
-        snprintf(text, sizeof text, "[1, 1, %g, %g]", factors[test_random_below(random, 7)],
-                 factors[test_random_below(random, 7)]);
+        snprintf(text, sizeof text, "[1, 1, %g, %g]", factors[test_random_below(random, 10)],
+                 factors[test_random_below(random, 10)]);
         model_op_set_param(m, last(m), "data", text);
         y = ADD(m, "Resize", "Y", ARGS("X", "scales"), x, scales);
     } else {
@@ -340,16 +343,35 @@ static int make_factor(model *m, test_random *random, int x, int shape)
     return chance(random, 40) ? act(m, random, y) : y;
 }
 
-// Windows that remainders of sizes move.
+static int add_conv(model *m, test_random *random, int x, int outs, int height, int width)
+{
+    const int c = m->tensors[x].dims[1] ? m->tensors[x].dims[1] : 1;
+    const leaf l = {
+        .dtype = TL_FLOAT, .ndim = 4, .dims = {outs, c, height, width}, .low = -1, .high = 1};
+    return ADD(m, "Conv", "Y", ARGS("X", "W"), x, model_add_leaf(m, random, &l));
+}
+
+// Of a stride of 3 the witnesses of multiples have one remainder, of 4 and of 5 the others have no
+// padding for small windows.
+static void set_strides(model *m, test_random *random)
+{
+    const int a = PICK(random, 1, 2, 3, 3, 4, 5);
+    set_pair(m, "strides", a, chance(random, 50) ? a : PICK(random, 1, 2, 2, 3));
+}
+
+// Windows that remainders of sizes move, mostly between others, where paddings become numbers.
 static int make_pooling(model *m, test_random *random, int x)
 {
+    if (model_check(m) && chance(random, 60))
+        x = add_conv(m, random, x, PICK(random, 1, 2, 4), 1, 1);
     static const char *const types[] = {"AveragePool", "MaxPool", "LpPool"};
     const char *type = types[test_random_below(random, 3)];
     const int y = ADD(m, type, "Y", ARGS("X"), x);
-    const int a = PICK(random, 1, 2, 3), b = PICK(random, 2, 3, 4);
+    const int a = PICK(random, 1, 2, 3, 3), b = PICK(random, 2, 3, 4);
     set_pair(m, "kernel_shape", a, b);
-    set_pair(m, "strides", PICK(random, 1, 2, 3), PICK(random, 1, 2, 2, 3));
-    if (chance(random, 40)) {
+    set_strides(m, random);
+    m->has_multiples = chance(random, 70);
+    if (chance(random, 50)) {
         set(m, "auto_pad", WORD(random, "SAME_UPPER", "SAME_LOWER", "VALID"));
     } else {
         char pads[60] = "[";
@@ -367,16 +389,11 @@ static int make_pooling(model *m, test_random *random, int x)
 
 static int make_window(model *m, test_random *random, int x)
 {
-    const int c = m->tensors[x].dims[1] ? m->tensors[x].dims[1] : 1;
-    leaf l = {.dtype = TL_FLOAT, .ndim = 4, .low = -1, .high = 1};
-    l.dims[0] = PICK(random, 1, 2, 4);
-    l.dims[1] = c;
-    l.dims[2] = PICK(random, 1, 2, 3);
-    l.dims[3] = PICK(random, 2, 3, 4);
-    const int w = model_add_leaf(m, random, &l);
-    const int y = ADD(m, "Conv", "Y", ARGS("X", "W"), x, w);
-    set_pair(m, "strides", PICK(random, 1, 2, 3), PICK(random, 2, 2, 3));
+    const int y =
+        add_conv(m, random, x, PICK(random, 1, 2, 4), PICK(random, 1, 2, 3), PICK(random, 2, 3, 4));
+    set_strides(m, random);
     set(m, "auto_pad", WORD(random, "SAME_UPPER", "SAME_LOWER"));
+    m->has_multiples = chance(random, 70);
     return chance(random, 50) ? make_pooling(m, random, y) : y;
 }
 
@@ -467,29 +484,134 @@ static int make_two(model *m, test_random *random, int x, int shape)
     return ADD(m, "Softmax", "output", ARGS("input"), y);
 }
 
+// `x` where a row along the axis is true, and something else or 0 where it is not.
+static int choose(model *m, test_random *random, int x, int shape, int axis, int is_taken)
+{
+    int dims[4];
+    for (int d = 0; d < 4; d++)
+        dims[d] = d == axis ? part(m, random, shape, d) : number(m, random, 1);
+    int mask = reshape(m, is_taken, joined(m, dims, 4));
+    if (chance(random, 60)) {
+        mask = ADD(m, "Cast", "output", ARGS("input"), mask);
+        set(m, "to", "1");
+        return elew(m, "TL_MUL", x, mask);
+    }
+    return ADD(m, "Where", "output", ARGS("condition", "X", "Y"), mask, x, act(m, random, x));
+}
+
+// Mostly one of those that are dynamic in images.
+static int draw_axis(test_random *random)
+{
+    return PICK(random, 2, 3, 2, 3, 0, 1);
+}
+
+// A number that is the same for all large sizes, and another one for small ones: as an integer, as
+// a float, by a comparison, or for each element of an axis.
+static int make_bound(model *m, test_random *random, int x, int shape)
+{
+    const size_t way = test_random_below(random, 4);
+    const bool is_row = way != 3 && chance(random, 50);
+    int size = is_row ? shape : part(m, random, shape, draw_axis(random)), y;
+    const int bound = is_row ? sized_numbers(m, random, (const int[]){4, 5, 6, 7}, 4)
+                             : number(m, random, PICK(random, 4, 5, 6));
+    if (way == 3) {
+        const int axis = draw_axis(random);
+        size =
+            ADD(m, "Expand", "output", ARGS("input", "shape"), size, part(m, random, shape, axis));
+        y = ADD(m, WORD(random, "Less", "Greater"), "C", ARGS("A", "B"), size, bound);
+        return choose(m, random, x, shape, axis, y);
+    }
+    if (way == 2) {
+        y = ADD(m, WORD(random, "Less", "Greater"), "C", ARGS("A", "B"), size, bound);
+        y = ADD(m, "Where", "output", ARGS("condition", "X", "Y"), y,
+                scalar(m, random, TL_FLOAT, 0.5), scalar(m, random, TL_FLOAT, 3));
+    } else if (way == 1) {
+        y = ADD(m, "Cast", "output", ARGS("input"), size);
+        set(m, "to", "1");
+        y = ADD(m, "Min", "min", ARGS("data_01", "data_02"), y, scalar(m, random, TL_FLOAT, 5.5));
+    } else {
+        y = ADD(m, "Min", "min", ARGS("data_01", "data_02"), size, bound);
+        y = ADD(m, "Cast", "output", ARGS("input"), y);
+        set(m, "to", "1");
+    }
+    if (is_row)
+        x = reshape(m, x, sized_numbers(m, random, (const int[]){-1, 1}, 2));
+    return elew(m, WORD(random, "TL_SUM", "TL_MUL"), x, y);
+}
+
+// Elements whose index is below another size, as those of a sequence that are no filling.
+static int make_mask(model *m, test_random *random, int x, int shape)
+{
+    const int axis = draw_axis(random);
+    const int size = ADD(m, "Gather", "output", ARGS("data", "indices"), shape,
+                         scalar(m, random, TL_INT64, axis));
+    const int range = ADD(m, "Range", "output", ARGS("start", "limit", "delta"),
+                          scalar(m, random, TL_INT64, 0), size, scalar(m, random, TL_INT64, 1));
+    const int is_less =
+        ADD(m, "Less", "C", ARGS("A", "B"), range, part(m, random, shape, draw_axis(random)));
+    return choose(m, random, x, shape, axis, is_less);
+}
+
+// A size, less one at most, or half of it; those of two neighbours differ for every other size.
+static int nearly(model *m, test_random *random, int size, int way)
+{
+    const int one = number(m, random, 1), two = number(m, random, 2);
+    switch (way) {
+    case 0: return calc(m, "Sub", size, one);
+    case 1: return calc(m, "Mul", calc(m, "Div", size, two), two);
+    case 2: return calc(m, "Div", size, two);
+    case 3: return calc(m, "Div", calc(m, "Sub", size, one), two);
+    case 4: return calc(m, "Div", calc(m, "Add", size, one), two);
+    default: return calc(m, "Add", calc(m, "Div", size, two), one);
+    }
+}
+
+// Two parts that are nearly as long.
+static int make_near(model *m, test_random *random, int x, int shape)
+{
+    const int axis = (int)test_random_below(random, 4), size = part(m, random, shape, axis);
+    const int way = (int)test_random_below(random, 6);
+    int parts[2];
+    for (int i = 0; i < 2; i++) {
+        const int begin = number(m, random, 0),
+                  len = nearly(m, random, size, i == 0 ? way : way ^ 1);
+        parts[i] = ADD(m, "Slice", "output", ARGS("data", "starts", "ends", "axes"), x,
+                       chance(random, 70) ? begin : calc(m, "Sub", size, len),
+                       chance(random, 70) ? len : size, number(m, random, axis));
+        parts[i] = act(m, random, parts[i]);
+    }
+    const int y = joined(m, parts, 2);
+    set_number(m, "axis", axis);
+    return y;
+}
+
 // ---- The table ----
 
 static const struct {
     const char *name;
     int (*make)(model *m, test_random *random, int x, int shape); // or:
     int (*make_alone)(model *m, test_random *random, int x);
+    bool is_image;
 } sized[] = {
-    {"reshapes by products of sizes", make_reshape, NULL},
-    {"slices to sizes", make_slice, NULL},
-    {"expansions to sizes", make_expand, NULL},
-    {"repeats by sizes", make_tile, NULL},
-    {"pads of sizes", make_pad, NULL},
-    {"images of other sizes", make_resize, NULL},
-    {"ranges to sizes", make_range, NULL},
-    {"constants of sizes", make_filled, NULL},
-    {"factors of sizes", make_factor, NULL},
-    {"poolings of sizes", NULL, make_pooling},
-    {"windows of sizes", NULL, make_window},
-    {"attention of sizes", make_attention, NULL},
-    {"tokens of sizes", NULL, make_tokens},
-    {"heads of sizes", make_heads, NULL},
-    {"elements at sizes", make_pick, NULL},
-    {"parts of reshaped sizes", make_two, NULL},
+    {"reshapes by products of sizes", make_reshape, NULL, false},
+    {"slices to sizes", make_slice, NULL, false},
+    {"expansions to sizes", make_expand, NULL, false},
+    {"repeats by sizes", make_tile, NULL, false},
+    {"pads of sizes", make_pad, NULL, false},
+    {"images of other sizes", make_resize, NULL, true},
+    {"ranges to sizes", make_range, NULL, false},
+    {"constants of sizes", make_filled, NULL, false},
+    {"factors of sizes", make_factor, NULL, false},
+    {"poolings of sizes", NULL, make_pooling, true},
+    {"windows of sizes", NULL, make_window, true},
+    {"attention of sizes", make_attention, NULL, false},
+    {"tokens of sizes", NULL, make_tokens, false},
+    {"heads of sizes", make_heads, NULL, false},
+    {"elements at sizes", make_pick, NULL, false},
+    {"parts of reshaped sizes", make_two, NULL, false},
+    {"bounds that sizes reach", make_bound, NULL, true},
+    {"masks of sizes", make_mask, NULL, true},
+    {"parts of nearly equal sizes", make_near, NULL, true},
 };
 
 size_t sized_count(void)
@@ -505,7 +627,7 @@ const char *sized_name(size_t index)
 bool sized_make(model *m, test_random *random, const sizes *s, size_t index)
 {
     int shape;
-    const int x = start(m, random, &shape);
+    const int x = start(m, random, sized[index].is_image, &shape);
     if (!model_check(m)) // the dimensions are known from here on
         return false;
     const int y = sized[index].make ? sized[index].make(m, random, x, shape)
