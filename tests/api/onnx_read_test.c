@@ -100,6 +100,40 @@ TEST(nodes_may_stand_in_any_order)
     pb_free(&p);
 }
 
+// Outputs that may be left out are, where nothing reads them; one stays, so that the operator can
+// be found to be of no use.
+TEST(an_operator_keeps_an_output_that_nothing_reads)
+{
+    static const struct {
+        const char *read, *expected;
+    } cases[] = {
+        {"x", "TopK(X=x | Values=values |"},
+        {"values", "TopK(X=x | Values=values |"},
+        {"places", "TopK(X=x | Indices=places |"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        pb p;
+        begin(&p, 9);
+        pb_begin_node(&p, "TopK", "x", "values");
+        pb_str(&p, 2, "places");
+        pb_begin(&p, 5);
+        pb_str(&p, 1, "k");
+        pb_int(&p, 3, 1);
+        pb_int(&p, 20, 2);
+        pb_end(&p);
+        pb_end(&p);
+        pb_node(&p, "Identity", cases[i].read, "y");
+        end(&p);
+        CHECK_IL(&p, cases[i].expected);
+        ln_status status;
+        ln_context *ctx = read_model(&p, &status);
+        CHECK_OK(status);
+        CHECK_OK(ln_context_compile(ctx, "cpu"));
+        ln_context_free(ctx);
+        pb_free(&p);
+    }
+}
+
 TEST(a_graph_with_a_cycle_is_refused)
 {
     pb p;
@@ -962,8 +996,8 @@ TEST(reading_survives_every_failed_allocation)
 
 TEST_LIST(weights_of_a_model_in_memory_come_from_bytes_or_a_folder,
           nodes_become_operators_with_their_names, nodes_may_stand_in_any_order,
-          a_graph_with_a_cycle_is_refused, a_name_is_made_once,
-          of_a_constant_that_is_defined_twice_the_last_value_counts,
+          an_operator_keeps_an_output_that_nothing_reads, a_graph_with_a_cycle_is_refused,
+          a_name_is_made_once, of_a_constant_that_is_defined_twice_the_last_value_counts,
           an_input_with_a_default_is_not_defined_again, texts_in_utf16_are_read_as_utf8,
           an_unknown_attribute_is_ignored_where_the_schema_allows_it,
           names_are_held_to_what_contexts_take, all_problems_are_told_at_once,

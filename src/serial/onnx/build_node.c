@@ -268,7 +268,7 @@ static ln_status add_inputs(ln_onnx_builder *b)
     return LN_OK;
 }
 
-static ln_status add_output(ln_onnx_builder *b, size_t position, ln_onnx_bytes name)
+static ln_status add_output(ln_onnx_builder *b, size_t position, ln_onnx_bytes name, int is_needed)
 {
     const ln_onnx_frame *frame = ln_onnx_top(b);
     const ln_arg_info *info;
@@ -276,7 +276,7 @@ static ln_status add_output(ln_onnx_builder *b, size_t position, ln_onnx_bytes n
     LN_TRY(name_arg(b, frame->node.info->outs, position, &info, &arg_name));
     const ln_onnx_symbol *symbol = ln_onnx_scope_find(&frame->scope, name);
     int may_go = info->flags & LN_ARG_OPTIONAL && !(info->flags & LN_ARG_VARIADIC);
-    if (may_go && (!symbol || !symbol->is_read))
+    if (may_go && !is_needed && (!symbol || !symbol->is_read))
         return LN_OK;
     if (symbol)
         tensor = symbol->tensor;
@@ -293,13 +293,16 @@ static ln_status add_outputs(ln_onnx_builder *b)
     if (node->is_bad)
         return LN_OK;
     for (size_t i = 0; i < outputs->count; i++)
-        LN_TRY(add_output(b, i, outputs->items[i]));
+        LN_TRY(add_output(b, i, outputs->items[i], 0));
+    // An operator without outputs would be one that is run for something else.
+    if (outputs->count > 0 && b->outs.count == 0)
+        LN_TRY(add_output(b, 0, outputs->items[0], 1));
     // What the file leaves out at the end is made all the same where the operator must.
     int is_variadic;
     size_t count = count_real(node->info->outs, &is_variadic);
     for (size_t i = outputs->count; i < count; i++) {
         if (!(node->info->outs[i].flags & LN_ARG_OPTIONAL))
-            LN_TRY(add_output(b, i, (ln_onnx_bytes){0}));
+            LN_TRY(add_output(b, i, (ln_onnx_bytes){0}, 1));
     }
     return LN_OK;
 }
