@@ -317,8 +317,8 @@ TEST(a_change_that_lacks_memory_leaves_the_model_as_it_was)
 
 // ---- Constants that are made alike ----
 
-// Pairs that are made of the same constants by the same type, and differ in one way each: in a
-// later number of an array, in a string, in which argument a constant is.
+// Constants that differ in one way each: in a later number of an array, in a string, in which
+// argument a constant is, in a number, in the random numbers that they are made of.
 #define ALIKE                                                                                      \
     "input(| dst=x | dtype=TL_FLOAT, dims=[-1, 4, 4, 4], names=[\"rows\", \"\", \"\", \"\"]);\n"   \
     "create(| dst=w | dtype=TL_FLOAT, dims=[4, 4, 4], ran=[1, 2]);\n"                              \
@@ -332,9 +332,13 @@ TEST(a_change_that_lacks_memory_leaves_the_model_as_it_was)
     "elew(src1=w, src2=v | dst=c7 | elew_op=TL_MUL);\n"                                            \
     "elew(src1=w, src2=v | dst=c8 | elew_op=TL_POW);\n"                                            \
     "elew(src2=w, src1=v | dst=c9 | elew_op=TL_SUB);\n"                                            \
-    "elew(src2=w, src1=v | dst=c10 | elew_op=TL_DIV);\n"
+    "elew(src2=w, src1=v | dst=c10 | elew_op=TL_DIV);\n"                                           \
+    "act(src=w | dst=c11 | act=clip, alpha=0, beta=1.3);\n"                                        \
+    "act(src=w | dst=c12 | act=clip, alpha=0, beta=1.6);\n"                                        \
+    "act(src=w | dst=c13 | act=tanh);\n"                                                           \
+    "act(src=v | dst=c14 | act=tanh);\n"
 
-enum { ALIKE_COUNT = 10, ALIKE_LEN = 64 };
+enum { ALIKE_COUNT = 14, ALIKE_LEN = 64 };
 
 static ln_context *load_alike(int rows, const char *target)
 {
