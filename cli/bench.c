@@ -12,6 +12,7 @@
 #include "compile_flags.h"
 #include "file_bytes.h"
 #include "input_options.h"
+#include "json_out.h"
 #include "model_io.h"
 #include "progress.h"
 #include "threads_option.h"
@@ -284,8 +285,10 @@ static ln_status tell(const ln_context *ctx, const bench_options *o, const bench
 {
     if (o->trace)
         LN_TRY(bench_profile_write_trace(o->trace, &r->profile, o->model));
-    if (o->json)
+    if (o->json) {
+        json_note_written();
         LN_TRY(write_json(ctx, o, r));
+    }
     if (o->json && strcmp(o->json, "-") == 0)
         return LN_OK;
     print_result(ctx, o, r);
@@ -299,6 +302,10 @@ int cmd_bench(int argc, char **argv)
     int code = options_parse_one(&bench_usage, "model", argc, argv, &o, &o.model);
     if (code != EXIT_OK)
         return code == -1 ? EXIT_OK : code;
+    static const option_id of_random = OPT_SEED;
+    if (o.is_zero && options_check_unused(&bench_usage, &of_random, 1,
+                                          "with --zero, which leaves nothing random") != EXIT_OK)
+        return EXIT_USAGE;
     o.target = compile_flags_target(&o.flags, o.target);
     if (o.min_time < 0)
         o.min_time = o.runs > 0 ? 0 : DEFAULT_SECONDS; // a number of runs alone is exact

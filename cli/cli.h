@@ -74,6 +74,9 @@ int show_warnings(int is_shown);
 // The library's last message as an error; returns EXIT_FAILED.
 int say_failure(void);
 
+// The last error that was said and its status, LN_OK where it is not the library's; NULL: none.
+const char *last_error(ln_status *out_status);
+
 // What this program is called in messages: "lightnet", unless it is another.
 const char *program_name(void);
 void set_program_name(const char *name); // borrowed

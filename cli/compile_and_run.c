@@ -114,6 +114,26 @@ static int say_bad_source(int count, char **operands)
     return EXIT_OK;
 }
 
+// Options of a run where none is asked for, and of compiling likewise.
+static int check_unused(const source_options *o)
+{
+    static const option_id of_runs[] = {OPT_LABELS, OPT_TOP, OPT_ZERO, INPUT_OPTION_IDS};
+    static const option_id of_compiling[] = {OPT_TARGET, OPT_NO_WEIGHTS};
+    static const option_id of_writing = OPT_NO_WEIGHTS;
+    if (o->compile && !o->run)
+        return options_check_unused(&compile_and_run_usage, of_runs,
+                                    sizeof of_runs / sizeof of_runs[0],
+                                    "with -c, which only compiles");
+    if (o->run && !o->compile)
+        return options_check_unused(&compile_and_run_usage, of_compiling,
+                                    sizeof of_compiling / sizeof of_compiling[0],
+                                    "with -r, which only runs");
+    if (!o->compile && !o->outfile)
+        return options_check_unused(&compile_and_run_usage, &of_writing, 1,
+                                    "without -c or -o, which write");
+    return EXIT_OK;
+}
+
 // EXIT_OK to go on; -1 if the answer was given already; else an exit code.
 static int parse(int argc, char **argv, source_options *o)
 {
@@ -126,6 +146,9 @@ static int parse(int argc, char **argv, source_options *o)
         return print_version();
     if (count == 0)
         return say_usage_error(NULL, "no input file");
+    code = check_unused(o);
+    if (code != EXIT_OK)
+        return code;
     o->source = operands[0];
     o->target = compile_flags_target(&o->flags, o->target);
     o->writes = o->compile || o->outfile;

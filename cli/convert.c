@@ -113,6 +113,16 @@ static int check(const convert_options *o)
     return EXIT_OK;
 }
 
+// Rules and weights are written without a model that would have either.
+static int check_of_models(const char *kind)
+{
+    static const option_id of_models[] = {OPT_WEIGHTS, OPT_STRICT, OPT_BUDGET, OPT_WORK};
+    char why[64];
+    snprintf(why, sizeof why, "where %s are written", kind);
+    return options_check_unused(&convert_usage, of_models, sizeof of_models / sizeof of_models[0],
+                                why);
+}
+
 static int parse(int argc, char **argv, convert_options *o)
 {
     int code = options_parse_one(&convert_usage, "model", argc, argv, o, &o->model);
@@ -168,10 +178,11 @@ int cmd_convert(int argc, char **argv)
     if (code != EXIT_OK)
         return code == -1 ? EXIT_OK : code;
     if (ends_in(o.outfile, ".rules"))
-        return convert_expander(&o);
+        return check_of_models("rules") == EXIT_OK ? convert_expander(&o) : EXIT_USAGE;
     ln_tensor_file_format format;
     if (ln_tensor_file_format_of(o.outfile, &format) == LN_OK)
-        return convert_weights(o.model, o.outfile, format);
+        return check_of_models("weights") == EXIT_OK ? convert_weights(o.model, o.outfile, format)
+                                                     : EXIT_USAGE;
     if (is_weights(o.model))
         return say_usage_error("convert",
                                "%s holds weights, which go to a file whose name ends in "

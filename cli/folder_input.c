@@ -11,18 +11,21 @@
 
 #include <lightnet/lightnet.h>
 
+#include "given_options.h"
 #include "output_folder.h"
 
 #define MAX_FILES 1000000
 
+static int is_folder(const char *path)
+{
+    struct stat info;
+    return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
+}
+
 // "NAME=FOLDER" names an input, unless a folder has that name as a whole.
 static const char *folder_of(const char *text)
 {
-    struct stat info;
-    const char *equals = strchr(text, '=');
-    if (stat(text, &info) == 0 && S_ISDIR(info.st_mode))
-        return text;
-    return equals && stat(equals + 1, &info) == 0 && S_ISDIR(info.st_mode) ? equals + 1 : NULL;
+    return given_path(text, is_folder);
 }
 
 static int compare_texts(const void *a, const void *b)

@@ -69,6 +69,12 @@ static int parse(int argc, char **argv, genwts_options *o)
     if (!o->model == !o->file_count)
         return say_usage_error("genwts", o->model ? "either a model or files of numbers"
                                                   : "no files of numbers, and no model");
+    option_id unused = o->model ? OPT_TYPE : OPT_SEED;
+    code = options_check_unused(&genwts_usage, &unused, 1,
+                                o->model ? "with --model, which says the types"
+                                         : "without --model, which gets random numbers");
+    if (code != EXIT_OK)
+        return code;
     if (ln_tensor_file_format_of(o->outfile, &o->format) != LN_OK)
         return say_usage_error("genwts", "%s", ln_error_message());
     return EXIT_OK;

@@ -67,9 +67,17 @@ ln_status json_finish_item(json_out *j, char **out_text)
     return status;
 }
 
+static int is_written_once;
+
+void json_note_written(void)
+{
+    is_written_once = 1;
+}
+
 static ln_status write_whole(const char *path, const char *text, size_t size)
 {
     int is_stdout = strcmp(path, "-") == 0;
+    json_note_written();
     FILE *file = is_stdout ? stdout : fopen(path, "w");
     if (!file)
         return LN_FAIL(LN_IO, "cannot write %s: %s", path, strerror(errno));
@@ -88,6 +96,20 @@ ln_status json_finish(json_out *j, const char *path)
         status = write_whole(path, j->text, j->size);
     json_discard(j);
     return status;
+}
+
+void json_write_error(const char *path)
+{
+    ln_status status;
+    const char *message = last_error(&status);
+    json_out j;
+    if (is_written_once || !message || json_begin(&j) != LN_OK)
+        return;
+    json_open(&j, "error", '{');
+    json_text(&j, "status", status == LN_OK ? NULL : ln_status_name(status));
+    json_text(&j, "message", message);
+    json_close(&j, '}');
+    (void)json_finish(&j, path); // what failed has been said
 }
 
 // ---- Members ----

@@ -46,6 +46,13 @@ ln_status json_begin_item(json_out *j);
 // to the file.
 ln_status json_finish(json_out *j, const char *path);
 
+// For objects that are written in another way: that it is written, whole or not.
+void json_note_written(void);
+
+// After a command with --json that ended with an error and without an object: writes one with
+// "error" to `path`.
+void json_write_error(const char *path);
+
 // Closes the object. *out_text is its text, which the caller frees with free().
 ln_status json_finish_item(json_out *j, char **out_text);
 

@@ -6,7 +6,9 @@
 #include <lightnet/spelling.h>
 
 #include "cli.h"
+#include "given_options.h"
 #include "image_decoder.h"
+#include "json_out.h"
 #include "progress.h"
 
 const command commands[] = {
@@ -153,6 +155,8 @@ int main(int argc, char **argv)
 
     int code = dispatch(argc, argv);
     progress_end();
+    if (code == EXIT_FAILED && given_value(OPT_JSON))
+        json_write_error(given_value(OPT_JSON));
     ln_arch_cleanup();
 
     // A full disk or a closed pipe must not look like success.

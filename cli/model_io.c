@@ -8,6 +8,7 @@
 
 #include <lightnet/lightnet.h>
 
+#include "given_options.h"
 #include "npz.h"
 #include "output_folder.h"
 #include "tensor_input.h"
@@ -142,7 +143,7 @@ static ln_status set_only_shape(ln_context *ctx, const char *text, int ndim, con
 
 static ln_status set_shape(ln_context *ctx, const char *text)
 {
-    const char *equals = strchr(text, '=');
+    const char *equals = strrchr(text, '=');
     int ndim, dims[TL_MAXDIM];
     if (equals && strstr(equals, ".."))
         return set_range(ctx, text, equals);
@@ -196,7 +197,7 @@ static ln_status give_symbol(const ln_context *ctx, const char *symbol, int dim,
 
 static ln_status give_shape(const ln_context *ctx, const char *text, given_shape *given)
 {
-    const char *equals = strchr(text, '=');
+    const char *equals = strrchr(text, '=');
     given_shape said = {.is_given = 1};
     if (equals && strstr(equals, ".."))
         return LN_FAIL(LN_STATE,
@@ -271,7 +272,7 @@ static ln_status reshape(ln_context *ctx, const option_texts *texts)
 // The bytes of the name in `text`, 0 if it has none.
 static size_t shape_name_len(const char *text)
 {
-    const char *equals = strchr(text, '=');
+    const char *equals = strrchr(text, '=');
     return equals ? (size_t)(equals - text) : 0;
 }
 
@@ -334,6 +335,8 @@ static ln_status read_one(const ln_context *ctx, size_t index, const char *path,
     if (!input_wish_is_static(&wish) &&
         ((!options->width && input_is_picture(path)) || input_is_sound(path)))
         given->sized_by = path;
+    given->has_pixels |= input_is_pixels(path, &wish);
+    given->has_sound |= input_is_samples(path, &wish);
     ln_status status = given_inputs_add(given, wish.name, value);
     ln_object_release(value);
     return status;
@@ -407,14 +410,14 @@ static ln_status read_output_folder(const ln_context *ctx, const char *text,
                                     const input_options *options, given_inputs *given,
                                     int *out_is_folder)
 {
-    const char *equals = strchr(text, '=');
-    int is_whole = output_folder_is(text);
-    *out_is_folder = is_whole || (equals && output_folder_is(equals + 1));
+    const char *path = given_path(text, output_folder_is);
+    int is_whole = path == text;
+    *out_is_folder = path != NULL;
     if (!*out_is_folder)
         return LN_OK;
     output_folder folder;
     const char *sized_by = given->sized_by; // the paths of the folder do not live on
-    ln_status status = output_folder_read(is_whole ? text : equals + 1, &folder);
+    ln_status status = output_folder_read(path, &folder);
     if (status == LN_OK)
         status = is_whole ? read_outputs(ctx, text, &folder, options, given)
                           : read_output(ctx, text, &folder, options, given);
@@ -435,6 +438,7 @@ ln_status given_inputs_override(ln_context *ctx, const char *const *texts, size_
         const ln_model_info *info = ln_context_info(ctx);
         for (size_t k = 0; k < info->default_count; k++)
             if (is_named(texts[i], info->defaults[k]) &&
+                !tensor_input_named(ctx, texts[i], strlen(info->defaults[k])) &&
                 ln_tensor_table_find(ctx->tensor_table, info->defaults[k]))
                 LN_TRY(ln_context_make_input(ctx, info->defaults[k]));
     }
@@ -453,10 +457,24 @@ ln_status given_inputs_override_values(ln_context *ctx, const given_inputs *give
     return LN_OK;
 }
 
-ln_status given_inputs_read(const ln_context *ctx, const char *const *texts, size_t count,
+// Options that say how to read what is not there.
+static ln_status check_media_options(const given_inputs *given)
+{
+    static const option_id of_pictures[] = {PICTURE_OPTION_IDS};
+    const char *name = given_first(of_pictures, sizeof of_pictures / sizeof of_pictures[0]);
+    if (name && !given->has_pixels)
+        return LN_FAIL(LN_INVALID,
+                       "--%s has no effect: it is for pictures, and no input is given as one%s",
+                       name, given->count ? "; an array is taken as it is" : "");
+    if (given_value(OPT_RATE) && !given->has_sound)
+        return LN_FAIL(LN_INVALID,
+                       "--rate has no effect: it is for sound, and no input is given as WAV");
+    return LN_OK;
+}
+
+static ln_status read_texts(const ln_context *ctx, const char *const *texts, size_t count,
                             const input_options *options, given_inputs *out)
 {
-    *out = (given_inputs){0};
     for (size_t i = 0; i < count; i++) {
         if (!strchr(texts[i], '=') && ln_context_input_count(ctx) > 1 && npz_is_file(texts[i])) {
             LN_TRY(read_archive(ctx, texts[i], options, out));
@@ -474,6 +492,14 @@ ln_status given_inputs_read(const ln_context *ctx, const char *const *texts, siz
         LN_TRY(read_one(ctx, index, path, options, out));
     }
     return LN_OK;
+}
+
+ln_status given_inputs_read(const ln_context *ctx, const char *const *texts, size_t count,
+                            const input_options *options, given_inputs *out)
+{
+    *out = (given_inputs){0};
+    LN_TRY(read_texts(ctx, texts, count, options, out));
+    return check_media_options(out);
 }
 
 void given_inputs_free(given_inputs *given)
@@ -585,6 +611,7 @@ ln_status given_inputs_check(const ln_context *ctx, const given_inputs *given, i
 {
     char list[1024] = "";
     char option[LN_MAX_NAME_LEN + 128] = "";
+    const char *without_zeros = NULL; // an input that has none, whatever its shape
     size_t used = 0, count = 0;
     const ln_tensor_entry *entry;
     for (size_t i = 0; (entry = ln_context_input(ctx, i)); i++) {
@@ -593,6 +620,8 @@ ln_status given_inputs_check(const ln_context *ctx, const given_inputs *given, i
             (takes_zeros && !ln_context_input_is_open(ctx, i)))
             continue;
         input_wish wish = model_input_wish(ctx, i);
+        if (wish.dtype == TL_OBJECT && !without_zeros)
+            without_zeros = entry->name;
         if (!*option)
             print_shape_option(ctx, entry->name, option, sizeof option);
         if (count++ > 0 && used < sizeof list)
@@ -602,6 +631,12 @@ ln_status given_inputs_check(const ln_context *ctx, const given_inputs *given, i
     }
     if (count == 0)
         return LN_OK;
+    if (takes_zeros && without_zeros)
+        return LN_FAIL(
+            LN_NOT_FOUND,
+            "input%s %s %s not given; '%s' is not a tensor, so that it has no zeros: give "
+            "it with -i %s=FILE.pb, or as .npz",
+            count > 1 ? "s" : "", list, count > 1 ? "are" : "is", without_zeros, without_zeros);
     return LN_FAIL(LN_NOT_FOUND, "input%s %s %s not given; %s%s", count > 1 ? "s" : "", list,
                    count > 1 ? "are" : "is",
                    takes_zeros ? "zeros need a shape: "

@@ -31,10 +31,13 @@ typedef struct given_inputs {
     given_input *items;
     size_t count;
     const char *sized_by; // a picture or sound that gave a dynamic input its size; NULL: none
+    int has_pixels;       // one was a picture that was decoded
+    int has_sound;
 } given_inputs;
 
 // Reads the files of -i. A file of named arrays without the name of an input, or a folder that
-// `run -o` wrote, gives all inputs that it has. *out is to be freed also after a failure.
+// `run -o` wrote, gives all inputs that it has. *out is to be freed also after a failure. Fails:
+// LN_INVALID also if an option of pictures or of sound is given, and no file is one.
 ln_status given_inputs_read(const ln_context *ctx, const char *const *texts, size_t count,
                             const input_options *options, given_inputs *out);
 void given_inputs_free(given_inputs *given);

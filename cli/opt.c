@@ -63,11 +63,15 @@ const verb_usage opt_usage = {
 
 static int parse(int argc, char **argv, opt_options *o)
 {
+    static const option_id of_data[] = {OPT_DATAFILE, OPT_SEED, INPUT_OPTION_IDS};
     int code = options_parse_one(&opt_usage, "model", argc, argv, o, &o->model);
     if (o->dump_dir && !o->dump_after)
         o->dump_after = "all";
     if (code == EXIT_OK && o->rule && o->verifies)
         return say_usage_error("opt", "--why and --verify exclude each other");
+    if (code == EXIT_OK && !o->verifies)
+        code = options_check_unused(&opt_usage, of_data, sizeof of_data / sizeof of_data[0],
+                                    "without --verify, which runs the model");
     return code;
 }
 

@@ -13,6 +13,7 @@
 #include <lightnet/spelling.h>
 
 #include "cli.h"
+#include "given_options.h"
 #include "option_values.h"
 
 const option_row option_rows[OPT_COUNT] = {
@@ -314,6 +315,21 @@ static int say_bad_long(const verb_usage *verb, const char *text)
     return say_usage_error(verb->name, "unknown option --%s", name);
 }
 
+// The same for letters, of onnxruntime_perf_test and trtexec.
+static const char *foreign_letter(char letter)
+{
+    switch (letter) {
+    case 'e': return "the execution provider is the target: -t cpu";
+    case 'r': return "`lightnet run --repeat=COUNT`, or `lightnet bench --runs=COUNT`";
+    case 'x': return "--threads=COUNT";
+    case 'y': return "--threads=COUNT: operators run one after the other";
+    case 'I': return "`lightnet bench` makes random inputs of those that are not given";
+    case 'u': return "lightnet -c -o COMPILED.json MODEL";
+    case 'q': return "messages are on standard error: 2>/dev/null";
+    default: return NULL;
+    }
+}
+
 static int say_bad_letter(const verb_usage *verb, char letter)
 {
     char list[512];
@@ -323,6 +339,9 @@ static int say_bad_letter(const verb_usage *verb, char letter)
                                    "unknown option -%c here; -%c, --%s is an option of lightnet %s",
                                    letter, letter, option_rows[i].name, list);
     }
+    const char *hint = foreign_letter(letter);
+    if (hint)
+        return say_usage_error(verb->name, "unknown option -%c: %s", letter, hint);
     if (list_completions(verb, &letter, 1, list, sizeof list) == 1)
         return say_usage_error(verb->name, "unknown option -%c; did you mean %s?", letter, list);
     for (const verb_option *o = verb->options; o->id != OPT_COUNT; o++)
@@ -345,19 +364,11 @@ static int say_bad_option(const verb_usage *verb, int answer, const char *text)
 
 // ---- What was given ----
 
-// Of the verb that runs, for commands that continue where it ends.
-static struct {
-    option_id id;
-    const char *value;
-} given[MAX_OPTION_TEXTS];
-static size_t given_count;
-
-static void note_given(option_id id, const char *value)
+int options_check_unused(const verb_usage *verb, const option_id *ids, size_t count,
+                         const char *why)
 {
-    if (given_count == MAX_OPTION_TEXTS)
-        return;
-    given[given_count].id = id;
-    given[given_count++].value = value;
+    const char *name = given_first(ids, count);
+    return name ? say_usage_error(verb->name, "--%s has no effect %s", name, why) : EXIT_OK;
 }
 
 void print_word(FILE *out, const char *word)
@@ -378,17 +389,17 @@ void print_word(FILE *out, const char *word)
 
 void options_print_given(FILE *out, const verb_usage *verb, const option_id *except, size_t count)
 {
-    for (size_t i = 0; i < given_count; i++) {
-        const option_row *row = &option_rows[given[i].id];
-        int is_left_out = !has_option(verb, given[i].id) || row->kind == OPTION_HELP;
+    for (size_t i = 0; i < given_count(); i++) {
+        const option_row *row = &option_rows[given_at(i)->id];
+        int is_left_out = !has_option(verb, given_at(i)->id) || row->kind == OPTION_HELP;
         for (size_t k = 0; k < count; k++)
-            is_left_out |= except[k] == given[i].id;
+            is_left_out |= except[k] == given_at(i)->id;
         if (is_left_out)
             continue;
         fprintf(out, " --%s", row->name);
-        if (given[i].value) {
+        if (given_at(i)->value) {
             fputc('=', out);
-            print_word(out, given[i].value);
+            print_word(out, given_at(i)->value);
         }
     }
 }
@@ -441,18 +452,29 @@ static const verb_option *find_option(const verb_usage *verb, int answer)
     return o;
 }
 
-// What one of two would write would be lost. *first is NULL before.
-static int check_written_once(const verb_usage *verb, const verb_option *option, const char *value,
-                              const char **first)
+// Whether a second value adds to the first.
+static int is_repeatable(option_id id)
+{
+    return option_rows[id].kind == OPTION_TEXTS || id == OPT_RULES || id == OPT_SKIP;
+}
+
+// One of two values would be lost.
+static int check_given_once(const verb_usage *verb, const verb_option *option, const char *value)
 {
     const option_row *row = &option_rows[option->id];
-    if (row->letter != 'o' || row->kind != OPTION_TEXT)
+    char name[64];
+    if (!row->value || is_repeatable(option->id))
         return EXIT_OK;
-    if (*first)
-        return say_usage_error(verb->name, "-o is given twice, with '%s' and '%s'; one is enough%s",
-                               *first, value,
+    for (size_t i = 0; i < given_count(); i++) {
+        if (given_at(i)->id != option->id)
+            continue;
+        snprintf(name, sizeof name, row->letter == 'o' ? "-o" : "--%s", row->name);
+        if (!value || !given_at(i)->value)
+            return say_usage_error(verb->name, "%s is given twice; one is enough", name);
+        return say_usage_error(verb->name, "%s is given twice, with '%s' and '%s'; one is enough%s",
+                               name, given_at(i)->value, value,
                                option->id == OPT_OUTDIR ? ": a folder takes all outputs" : "");
-    *first = value;
+    }
     return EXIT_OK;
 }
 
@@ -492,12 +514,17 @@ static file_use use_of(option_id id)
     }
 }
 
+static int is_there(const char *path)
+{
+    struct stat info;
+    return stat(path, &info) == 0;
+}
+
 // FILE or NAME=FILE; 1 where it is a regular file.
 static int find_file(const char *text, struct stat *info)
 {
-    const char *equals = strchr(text, '=');
-    return (stat(text, info) == 0 || (equals && stat(equals + 1, info) == 0)) &&
-           S_ISREG(info->st_mode);
+    const char *path = given_path(text, is_there);
+    return path && stat(path, info) == 0 && S_ISREG(info->st_mode);
 }
 
 int options_check_overwrite(const verb_usage *verb, const char *written, const char *read)
@@ -517,15 +544,15 @@ int options_check_overwrite(const verb_usage *verb, const char *written, const c
 
 static int check_overwrites(const verb_usage *verb, int argc, char **argv)
 {
-    for (size_t i = 0; i < given_count; i++) {
-        if (use_of(given[i].id) != FILE_WRITTEN || !given[i].value)
+    for (size_t i = 0; i < given_count(); i++) {
+        if (use_of(given_at(i)->id) != FILE_WRITTEN || !given_at(i)->value)
             continue;
         int code = EXIT_OK;
         for (int k = optind; k < argc && code == EXIT_OK && !verb->has_words; k++)
-            code = options_check_overwrite(verb, given[i].value, argv[k]);
-        for (size_t k = 0; k < given_count && code == EXIT_OK; k++)
-            if (use_of(given[k].id) == FILE_READ)
-                code = options_check_overwrite(verb, given[i].value, given[k].value);
+            code = options_check_overwrite(verb, given_at(i)->value, argv[k]);
+        for (size_t k = 0; k < given_count() && code == EXIT_OK; k++)
+            if (use_of(given_at(k)->id) == FILE_READ)
+                code = options_check_overwrite(verb, given_at(i)->value, given_at(k)->value);
         if (code != EXIT_OK)
             return code;
     }
@@ -536,7 +563,6 @@ int options_parse(const verb_usage *verb, int argc, char **argv, void *dest, int
                   char ***out_argv)
 {
     getopt_tables tables;
-    const char *written = NULL;
     make_tables(verb, &tables);
     opterr = 0;
     for (;;) {
@@ -549,12 +575,12 @@ int options_parse(const verb_usage *verb, int argc, char **argv, void *dest, int
         const verb_option *option = find_option(verb, answer);
         int code = answer >= FIRST_LONG ? check_whole_name(verb, option, argv) : EXIT_OK;
         if (code == EXIT_OK)
-            code = check_written_once(verb, option, optarg, &written);
+            code = check_given_once(verb, option, optarg);
         if (code == EXIT_OK)
             code = take_value(verb, option, dest, optarg);
         if (code != EXIT_OK)
             return code;
-        note_given(option->id, optarg);
+        given_add(option->id, option_rows[option->id].name, optarg);
     }
     *out_argc = argc - optind;
     *out_argv = argv + optind;
@@ -571,12 +597,12 @@ static int say_extra(const verb_usage *verb, const char *what, const char *extra
                                "one %s at a time; '%s' is too many; numbers of one option are "
                                "joined by commas, such as 1,2,3",
                                what, extra);
-    for (size_t i = 0; i < given_count; i++)
-        if (option_rows[given[i].id].kind == OPTION_MAYBE && !given[i].value)
+    for (size_t i = 0; i < given_count(); i++)
+        if (option_rows[given_at(i)->id].kind == OPTION_MAYBE && !given_at(i)->value)
             return say_usage_error(verb->name,
                                    "one %s at a time; '%s' is too many; a value that may be left "
                                    "out is given with an equals sign: --%s=%s",
-                                   what, extra, option_rows[given[i].id].name, extra);
+                                   what, extra, option_rows[given_at(i)->id].name, extra);
     if (has_option(verb, OPT_INPUT))
         return say_usage_error(
             verb->name, "one %s at a time; '%s' is too many; give inputs with -i", what, extra);

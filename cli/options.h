@@ -110,14 +110,20 @@ typedef struct verb_usage {
 
 // Reads the options of a command line into `dest`, the verb's struct. *out_argc and *out_argv
 // receive the operands. EXIT_OK to go on; -1 if help was asked for, and is printed; EXIT_USAGE
-// after having said what is wrong. Names of options are not abbreviated, and no option writes over
-// a file that an operand or another option reads.
+// after having said what is wrong. Names of options are not abbreviated, a value is given once
+// unless its option takes several, and no option writes over a file that an operand or another
+// option reads.
 int options_parse(const verb_usage *verb, int argc, char **argv, void *dest, int *out_argc,
                   char ***out_argv);
 
 // The same for a verb with one operand: the `what`, such as "model".
 int options_parse_one(const verb_usage *verb, const char *what, int argc, char **argv, void *dest,
                       const char **out_operand);
+
+// EXIT_USAGE if one of `count` options was given: "--seed has no effect without --verify"; `why` is
+// what follows "no effect".
+int options_check_unused(const verb_usage *verb, const option_id *ids, size_t count,
+                         const char *why);
 
 // EXIT_USAGE after a message if `written`, the value of -o or its default, is the file `read`.
 int options_check_overwrite(const verb_usage *verb, const char *written, const char *read);

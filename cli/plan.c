@@ -8,6 +8,8 @@
 #include "cli.h"
 #include "compile_flags.h"
 #include "file_bytes.h"
+#include "given_options.h"
+#include "json_out.h"
 #include "model_io.h"
 #include "plan_draw.h"
 
@@ -169,6 +171,9 @@ static int parse(int argc, char **argv, plan_options *o)
     int code = options_parse_one(&plan_usage, "model", argc, argv, o, &o->model);
     if (code == EXIT_OK && o->is_svg + !!o->json + o->is_short > 1)
         return say_usage_error("plan", "one of --svg, --json and --short at a time");
+    if (code == EXIT_OK && o->json && strcmp(o->json, "-") != 0 && given_value(OPT_OUTFILE))
+        return say_usage_error("plan", "both -o and --json=%s say where to write; one is enough",
+                               o->json);
     if (code == EXIT_OK && o->json && strcmp(o->json, "-") != 0)
         o->outfile = o->json;
     return code == EXIT_OK ? check_ending(o) : code;
@@ -180,10 +185,12 @@ static ln_status write_plan(FILE *out, const plan_options *o, const ln_context *
     ln_unplanned unplanned = ln_context_unplanned(ctx);
     if (o->is_svg)
         return plan_write_svg(out, ctx, plan);
-    if (o->json)
+    if (o->json) {
+        json_note_written();
         plan_write_json(out, ctx, plan);
-    else
+    } else {
         print_plan(out, ctx, plan, &unplanned, o->is_short);
+    }
     return LN_OK;
 }
 

@@ -9,6 +9,7 @@
 #include "fallback.h"
 #include "file_bytes.h"
 #include "folder_input.h"
+#include "given_options.h"
 #include "input_options.h"
 #include "json_out.h"
 #include "labels.h"
@@ -31,6 +32,7 @@ typedef struct run_options {
     int repeat;
     int top;         // -1: not given
     int takes_zeros; // for what is not given
+    int is_of_size;  // what fails now may fail for the sizes of inputs
     input_options files;
     compile_flags flags;
 } run_options;
@@ -146,17 +148,19 @@ static int has_json_only(const run_options *o)
 }
 
 // Shapes first: what is planned depends on them.
-static ln_status bind(ln_context *ctx, const run_options *o, const given_inputs *given)
+static ln_status bind(ln_context *ctx, run_options *o, const given_inputs *given)
 {
+    o->is_of_size = 1;
     if (ln_context_get_state(ctx) < LN_CONTEXT_PLANNED)
         LN_TRY(given_inputs_bind_shapes(ctx, given));
+    o->is_of_size = 0;
     if (o->takes_zeros && ln_context_get_state(ctx) < LN_CONTEXT_PLANNED)
         LN_TRY(given_inputs_bind_zeros(ctx, given));
     warn_of_stated(ctx, given);
     return given_inputs_check(ctx, given, o->takes_zeros);
 }
 
-static ln_status prepare(ln_context *ctx, const run_options *o, given_inputs *given)
+static ln_status prepare(ln_context *ctx, run_options *o, given_inputs *given)
 {
     LN_TRY(given_inputs_override(ctx, o->inputs.items, (size_t)o->inputs.count));
     LN_TRY(model_set_shapes(ctx, &o->shapes));
@@ -175,7 +179,7 @@ static void tell_of_fallback(const ln_context *ctx)
     say_info("%s", text);
 }
 
-// After a run that failed.
+// Where shapes, a compilation or a run failed.
 static void tell_of_size(const char *path)
 {
     if (input_is_sound(path))
@@ -190,7 +194,9 @@ static void tell_of_size(const char *path)
 
 static ln_status load(ln_context *ctx, run_options *o, const labels *names)
 {
+    o->is_of_size = 1;
     LN_TRY(compile_if_needed(ctx, o->model, o->target, compile_flags_options(&o->flags)));
+    o->is_of_size = 0;
     tell_of_fallback(ctx);
     if (!o->datafile && !o->takes_zeros)
         LN_TRY(model_check_weights(ctx, "give it with -f FILE, or zeros with --zero"));
@@ -219,7 +225,9 @@ static ln_status run_model(ln_context *ctx, run_options *o, const given_inputs *
 {
     LN_TRY(load(ctx, o, names));
     LN_TRY(given_inputs_set(ctx, given));
+    o->is_of_size = 1;
     LN_TRY(run_repeatedly(ctx, o->repeat, r));
+    o->is_of_size = 0;
     if (o->labels)
         LN_TRY(check_labels_of_run(ctx, names));
     top_options top = top_options_of(o->top, o->labels ? names : NULL);
@@ -318,6 +326,9 @@ static ln_status run_folder(ln_context *ctx, run_options *o, const folder_input 
                             const labels *names, run_result *r)
 {
     size_t bad_count = 0;
+    if (given_value(OPT_REPEAT))
+        return LN_FAIL(LN_INVALID, "--repeat has no effect with a folder of inputs, each of which "
+                                   "runs once");
     LN_TRY(model_set_shapes(ctx, &o->shapes));
     if (o->json) {
         json_text(&r->json, "model", o->model);
@@ -358,9 +369,8 @@ static void hint_at_preset(const run_options *o)
 {
     const input_options *f = &o->files;
     for (int i = 0; o->labels && i < o->inputs.count; i++) {
-        const char *equals = strchr(o->inputs.items[i], '=');
         if (!f->preset && !f->has_mean && !f->has_scale &&
-            input_is_picture(equals ? equals + 1 : o->inputs.items[i])) {
+            given_path(o->inputs.items[i], input_is_picture)) {
             say_info(
                 "pixels are given as 0 to 255; if classes are wrong, try --preset=imagenet, caffe, unit or signed");
             return;
@@ -404,7 +414,7 @@ int cmd_run(int argc, char **argv)
     if (result.is_whole && json_finish(&result.json, o.json) != LN_OK)
         code = say_failure();
     json_discard(&result.json);
-    if (status != LN_OK && given.sized_by)
+    if (status != LN_OK && given.sized_by && o.is_of_size)
         tell_of_size(given.sized_by);
     folder_input_free(&folder);
     given_inputs_free(&given);

@@ -186,12 +186,16 @@ static ln_status find_output(const ln_context *ctx, const char *text, const ln_t
         return LN_FAIL(LN_INVALID,
                        "the model has %zu outputs, so say which: -o NAME=%s, or a folder", count,
                        text);
-    for (size_t i = 0; i < count && !*out; i++) {
+    for (size_t i = 0, longest = 0; i < count; i++) {
         const ln_tensor_entry *entry = ln_context_output(ctx, i);
-        if (!equals ||
-            (strlen(entry->name) == name_len && memcmp(entry->name, text, name_len) == 0))
-            *out = entry;
+        size_t len = strlen(entry->name);
+        if (equals && (len <= longest || strncmp(entry->name, text, len) != 0 || text[len] != '='))
+            continue;
+        *out = entry;
+        longest = len;
     }
+    if (*out && equals)
+        *out_path = text + strlen((*out)->name) + 1;
     return *out ? LN_OK
                 : LN_FAIL(LN_NOT_FOUND, "-o %s: the model has no output '%.*s'", text,
                           (int)name_len, text);

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "cli.h"
+#include "given_options.h"
 #include "progress.h"
 #include "threads_option.h"
 #include "write_option.h"
@@ -71,12 +72,26 @@ void say_warning(const char *fmt, ...)
     va_end(ap);
 }
 
+// For --json, which says it too.
+static char error_text[MESSAGE_BYTES];
+static ln_status error_status;
+
 void say_error(const char *fmt, ...)
 {
     va_list ap;
     va_start(ap, fmt);
+    vsnprintf(error_text, sizeof error_text, fmt, ap);
+    va_end(ap);
+    error_status = LN_OK;
+    va_start(ap, fmt);
     say("error:", "\x1b[1;31m", fmt, ap);
     va_end(ap);
+}
+
+const char *last_error(ln_status *out_status)
+{
+    *out_status = error_status;
+    return *error_text ? error_text : NULL;
 }
 
 // What the library says on the way, by level; errors come back as statuses and are not here.
@@ -126,7 +141,9 @@ int show_warnings(int is_shown)
 
 int say_failure(void)
 {
+    ln_status status = ln_error_status();
     say_error("%s", ln_error_message());
+    error_status = status;
     return EXIT_FAILED;
 }
 
@@ -358,21 +375,27 @@ ln_status load_model(ln_context *ctx, const char *datafile)
 }
 
 // What is compiled has been rewritten already.
-static ln_status check_uncompiled(const char *source, const ln_optimize_options *options)
+static ln_status check_uncompiled(const ln_context *ctx, const char *source,
+                                  const ln_optimize_options *options)
 {
-    if (!options ||
-        (options->skip_count == 0 && options->rule_file_count == 0 && !options->stays_as_read))
-        return LN_OK;
-    return LN_FAIL(LN_STATE,
-                   "%s is compiled already, so --skip and --rules come too late; give "
-                   "them where it is compiled",
-                   source);
+    if (options && (options->skip_count > 0 || options->rule_file_count > 0 ||
+                    options->stays_as_read || options->tunes || options->keeps_halves))
+        return LN_FAIL(LN_STATE,
+                       "%s is compiled already, so --skip, --rules, --tune and --keep-halves come "
+                       "too late; give them where it is compiled",
+                       source);
+    const char *wanted = given_value(OPT_TARGET), *target = ln_context_target(ctx);
+    if (wanted && target && strcmp(wanted, target) != 0)
+        return LN_FAIL(
+            LN_STATE, "%s is compiled already, for %s; --target=%s belongs to where it is compiled",
+            source, target, wanted);
+    return LN_OK;
 }
 
 ln_status compile_if_needed(ln_context *ctx, const char *source, const char *target,
                             const ln_optimize_options *options)
 {
-    return ln_context_get_state(ctx) >= LN_CONTEXT_PLANNED ? check_uncompiled(source, options)
+    return ln_context_get_state(ctx) >= LN_CONTEXT_PLANNED ? check_uncompiled(ctx, source, options)
                                                            : compile_model(ctx, target, options);
 }
 

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "cli.h"
+#include "json_out.h"
 #include "progress.h"
 #include "tensor_input.h"
 #include "tensor_stats.h"
@@ -260,9 +261,10 @@ static ln_status show(const source *s, const char *json)
     progress_end();
     if (status == LN_OK) {
         const totals t = add_up(s, stats);
-        if (json)
+        if (json) {
+            json_note_written();
             status = show_json(json, s, stats, &t);
-        else
+        } else
             print_text(s, stats, &t);
     }
     ln_free(stats);

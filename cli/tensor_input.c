@@ -73,6 +73,20 @@ static ln_status check_is_no_pair(const ln_context *ctx, const char *text)
     return LN_OK;
 }
 
+const ln_tensor_entry *tensor_input_named(const ln_context *ctx, const char *text,
+                                          size_t longer_than)
+{
+    const ln_tensor_entry *found = NULL, *entry;
+    for (size_t i = 0; (entry = ln_context_input(ctx, i)); i++) {
+        size_t len = strlen(entry->name);
+        if (len <= longer_than || strncmp(entry->name, text, len) != 0 || text[len] != '=')
+            continue;
+        longer_than = len;
+        found = entry;
+    }
+    return found;
+}
+
 ln_status tensor_input_find(const ln_context *ctx, const char *text, const ln_tensor_entry **out,
                             const char **out_path)
 {
@@ -89,11 +103,9 @@ ln_status tensor_input_find(const ln_context *ctx, const char *text, const ln_te
         *out = ln_context_input(ctx, 0);
         return LN_OK;
     }
-    for (size_t i = 0; i < count && !*out; i++) {
-        const ln_tensor_entry *entry = ln_context_input(ctx, i);
-        if (strlen(entry->name) == name_len && strncmp(entry->name, text, name_len) == 0)
-            *out = entry;
-    }
+    *out = tensor_input_named(ctx, text, 0);
+    if (*out)
+        *out_path = text + strlen((*out)->name) + 1;
     char *end;
     unsigned long position = strtoul(text, &end, 10);
     if (!*out && end == equals && end != text)

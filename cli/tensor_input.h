@@ -23,4 +23,9 @@ ln_status npy_read(const char *path, tl_tensor **out_tensor);
 ln_status tensor_input_find(const ln_context *ctx, const char *text, const ln_tensor_entry **out,
                             const char **out_path);
 
+// The input of the longest name that "NAME=FILE" begins with, of more than `longer_than` bytes;
+// NULL if there is none. Names hold '=' at times.
+const ln_tensor_entry *tensor_input_named(const ln_context *ctx, const char *text,
+                                          size_t longer_than);
+
 #endif

@@ -337,12 +337,16 @@ static int tell_tally(const list_options *o, tally *t)
 int cmd_verify(int argc, char **argv)
 {
     list_options o = {.allowed = TOLERANCE_DEFAULT};
+    static const option_id of_numbers[] = {OPT_RTOL, OPT_ATOL};
     compile_flags_init(&o.flags);
     int path_count;
     char **paths;
     int code = options_parse(&verify_usage, argc, argv, &o, &path_count, &paths);
     if (code == EXIT_OK && path_count == 0 && !o.list)
         code = say_usage_error("verify", "no model");
+    if (code == EXIT_OK && o.is_shape_only)
+        code = options_check_unused(&verify_usage, of_numbers, 2,
+                                    "with --shape-only, which looks at no numbers");
     if (code != EXIT_OK)
         return code == -1 ? EXIT_OK : code;
     o.run.target = compile_flags_target(&o.flags, o.run.target);

@@ -5,6 +5,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <lightnet/lightnet.h>
@@ -19,6 +20,7 @@
 #include "picture.h"
 #include "wav.h"
 
+#define HEAD_BYTES        4096 // that say what a file is: the head of a PNM holds comments
 #define PARAMS_MAGIC      "\xb7\x9c\x04\x05\x4f\x8d\xe5\xf7"
 #define PARAMS_MAGIC_SIZE 8
 
@@ -207,14 +209,32 @@ static ln_status parse(const char *path, const char *bytes, size_t count, const 
 
 int input_is_picture(const char *path)
 {
-    char bytes[32];
+    char bytes[HEAD_BYTES];
     return picture_is(bytes, file_peek(path, bytes, sizeof bytes));
 }
 
 int input_is_sound(const char *path)
 {
-    char bytes[32];
+    char bytes[HEAD_BYTES];
     return wav_is(bytes, file_peek(path, bytes, sizeof bytes));
+}
+
+// Whether the bytes of the file are those of the input.
+static int is_raw(const char *path, const input_wish *wish)
+{
+    struct stat info;
+    return ends_with(path, ".pb") ||
+           (stat(path, &info) == 0 && (size_t)info.st_size == raw_size(wish));
+}
+
+int input_is_pixels(const char *path, const input_wish *wish)
+{
+    return input_is_picture(path) && !is_raw(path, wish) && !picture_stays_encoded(wish);
+}
+
+int input_is_samples(const char *path, const input_wish *wish)
+{
+    return input_is_sound(path) && !is_raw(path, wish);
 }
 
 ln_status input_read(const char *path, const input_wish *wish, const input_options *options,

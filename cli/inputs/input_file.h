@@ -32,7 +32,7 @@ const char *input_wish_shape_text(const input_wish *wish, char *text, size_t byt
 // safetensors and params dictionary (the tensor of the input's name, or the only one); pictures
 // (picture.h); WAV. By the ending of the name: .pb, ONNX's form of one value. Anything else is raw
 // bytes of the right size, or one string a line. Numbers of another type are converted, which is
-// said: floats saturate, integers refuse what they do not hold; unsigned integers are the bits of
+// said: what the type does not hold is refused; unsigned integers are the bits of
 // types that NumPy lacks. `options` NULL: the defaults.
 ln_status input_read(const char *path, const input_wish *wish, const input_options *options,
                      ln_object **out_object);
@@ -41,9 +41,19 @@ ln_status input_read(const char *path, const input_wish *wish, const input_optio
 int input_is_picture(const char *path);
 int input_is_sound(const char *path);
 
+// Whether the file becomes pixels or samples for the input, not bytes: those of an input of as many
+// bytes are the file's own, and pictures stay encoded where bytes in one dimension are taken.
+int input_is_pixels(const char *path, const input_wish *wish);
+int input_is_samples(const char *path, const input_wish *wish);
+
 // `object` as the input takes it, which is retained then: itself, or converted and reshaped.
 ln_status input_fit(const char *path, const input_wish *wish, ln_object *object,
                     ln_object **out_object);
+
+// LN_INVALID for a finite number that the input's floating type does not hold, of `count` elements
+// of type `dtype`: 70000 for a float16, which would become 65504.
+ln_status input_check_floats(const char *what, const input_wish *wish, tl_dtype dtype,
+                             const void *elems, size_t count);
 
 // Whether elements of type `from` can stand for the bits of type `to`, which NumPy lacks.
 int input_are_patterns(tl_dtype from, tl_dtype to);

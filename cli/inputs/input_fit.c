@@ -3,6 +3,7 @@
 
 #include "input_file.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -102,6 +103,36 @@ static int is_integer(tl_dtype dtype)
            dtype == TL_UINT8 || dtype == TL_UINT16 || dtype == TL_UINT32 || dtype == TL_UINT64;
 }
 
+// The smallest number that is nearer to what follows the type's largest one than to that.
+static double overflow_of(tl_dtype dtype)
+{
+    const double huge = DBL_MAX;
+    double largest = 0, before = 0;
+    uint64_t bits = 0;
+    (void)tl_convert(&bits, dtype, &huge, TL_DOUBLE);
+    (void)tl_convert(&largest, TL_DOUBLE, &bits, dtype);
+    bits--;
+    (void)tl_convert(&before, TL_DOUBLE, &bits, dtype);
+    return largest + (largest - before) / 2;
+}
+
+ln_status input_check_floats(const char *what, const input_wish *wish, tl_dtype dtype,
+                             const void *elems, size_t count)
+{
+    if (wish->dtype != TL_FLOAT && !TL_DTYPE_IS_NARROW(wish->dtype))
+        return LN_OK;
+    double overflow = overflow_of(wish->dtype);
+    for (size_t i = 0; i < count; i++) {
+        double number = 0;
+        LN_TRY(tl_convert(&number, TL_DOUBLE, (const char *)elems + i * tl_size_of(dtype), dtype));
+        if (isfinite(number) && fabs(number) >= overflow)
+            return LN_FAIL(LN_INVALID,
+                           "%s: input '%s' is %s, which does not hold %.17g, element %zu", what,
+                           wish->name, tl_dtype_title(wish->dtype), number, i);
+    }
+    return LN_OK;
+}
+
 // An integer type that does not hold a number would get another: 0 for NaN, 2 for 2.5.
 static ln_status check_whole(const char *path, const input_wish *wish, const tl_tensor *from)
 {
@@ -127,6 +158,13 @@ static ln_status check_whole(const char *path, const input_wish *wish, const tl_
                            wish->name, tl_dtype_title(to), number, i);
     }
     return LN_OK;
+}
+
+static ln_status check_held(const char *path, const input_wish *wish, const tl_tensor *from)
+{
+    if (is_real(from->dtype) || is_integer(from->dtype))
+        LN_TRY(input_check_floats(path, wish, from->dtype, from->data, (size_t)from->len));
+    return check_whole(path, wish, from);
 }
 
 static ln_status convert(const char *path, tl_dtype dtype, ln_object *object,
@@ -166,7 +204,7 @@ static ln_status fit_tensor(const char *path, const input_wish *wish, ln_object 
     ln_object *converted = NULL;
     tl_dtype dtype = ln_object_elem_dtype(object);
     if (!input_are_patterns(dtype, wish->dtype))
-        LN_TRY(check_whole(path, wish, ln_object_tensor(object)));
+        LN_TRY(check_held(path, wish, ln_object_tensor(object)));
     LN_TRY(convert(path, wish->dtype, object, &converted));
     ln_status status = fit_shape(path, wish, converted, out_object);
     ln_object_release(converted);

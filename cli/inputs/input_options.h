@@ -45,6 +45,11 @@ typedef struct input_options {
         CALLS(CROP, type, member, take_crop), CALLS(LETTERBOX, type, member, take_letterbox),      \
         CALLS(RATE, type, member, take_rate)
 
+// The options of pictures, and of all files of inputs.
+#define PICTURE_OPTION_IDS                                                                         \
+    OPT_MEAN, OPT_SCALE, OPT_LAYOUT, OPT_BGR, OPT_RESIZE, OPT_PRESET, OPT_CROP, OPT_LETTERBOX
+#define INPUT_OPTION_IDS PICTURE_OPTION_IDS, OPT_RATE
+
 int take_mean(void *options, const char *verb, const char *text);
 int take_scale(void *options, const char *verb, const char *text);
 int take_layout(void *options, const char *verb, const char *text);

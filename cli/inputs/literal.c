@@ -159,6 +159,7 @@ static ln_status make(const literal *l, const input_wish *wish, int is_fill, ln_
     const int *dims = is_fill ? wish->dims : l->dims;
     for (size_t i = 0; i < l->count; i++)
         LN_TRY(check_number(wish, l->numbers[i]));
+    LN_TRY(input_check_floats("the value", wish, TL_DOUBLE, l->numbers, l->count));
     ln_object *object = ln_object_new_tensor(wish->dtype, ndim, dims, NULL);
     if (!object)
         return ln_error_status();

@@ -14,15 +14,17 @@
 #include "picture.h"
 #include "wav.h"
 
-// `values` as a tensor of the type.
-static ln_status make_tensor(const char *path, const double *values, tl_dtype dtype, int ndim,
-                             const int *dims, ln_object **out_object)
+// `values` as a tensor of the type that the input takes.
+static ln_status make_tensor(const char *path, const double *values, const input_wish *wish,
+                             int ndim, const int *dims, ln_object **out_object)
 {
-    ln_object *object = ln_object_new_tensor(dtype, ndim, dims, NULL);
+    ln_object *object = ln_object_new_tensor(wish->dtype, ndim, dims, NULL);
     if (!object)
         return ln_error_status();
     tl_tensor *tensor = ln_object_tensor(object);
-    ln_status status = tl_convert_n(tensor->data, dtype, values, TL_DOUBLE, (size_t)tensor->len);
+    ln_status status = input_check_floats(path, wish, TL_DOUBLE, values, (size_t)tensor->len);
+    if (status == LN_OK)
+        status = tl_convert_n(tensor->data, wish->dtype, values, TL_DOUBLE, (size_t)tensor->len);
     if (status != LN_OK) {
         ln_object_release(object);
         return ln_fail_prefix("%s", path);
@@ -80,6 +82,10 @@ static ln_status find_shape(const char *path, const input_wish *wish, const inpu
     int first = s->ndim == 4;
     s->batch_at = first ? 0 : -1;
     s->height_at = first;
+    if (s->ndim == 2 && options->layout != LAYOUT_AUTO)
+        return LN_FAIL(LN_INVALID,
+                       "--layout has no effect: input '%s' has no dimension of channels",
+                       wish->name);
     if (s->ndim > 2) {
         int is_last = wish->ndim < 0 ? options->layout == LAYOUT_NHWC
                                      : is_channels_last(wish, options, first);
@@ -171,6 +177,8 @@ static ln_status find_map(const char *path, const input_options *options, int ch
                        "%s: preset %s is for three channels, the input has one; give --mean and "
                        "--scale",
                        path, preset->name);
+    if (channel_count == 1 && options->is_bgr)
+        return LN_FAIL(LN_INVALID, "%s: --bgr has no effect: the input has one channel", path);
     for (int c = 0; c < 3; c++) {
         // The preset's numbers go with their colours.
         int own = preset && preset->is_bgr != out->is_bgr ? 2 - c : c;
@@ -281,12 +289,12 @@ static ln_status picture_to_tensor(const char *path, const picture *p, const pic
     dims[s->width_at] = s->width;
     if (s->channel_at >= 0)
         dims[s->channel_at] = s->channel_count;
-    ln_status status = make_tensor(path, values, wish->dtype, s->ndim, dims, out_object);
+    ln_status status = make_tensor(path, values, wish, s->ndim, dims, out_object);
     free(values);
     return status;
 }
 
-static int takes_encoded(const input_wish *wish)
+int picture_stays_encoded(const input_wish *wish)
 {
     return wish->dtype == TL_UINT8 && wish->ndim == 1;
 }
@@ -307,7 +315,7 @@ ln_status picture_read(const char *path, const char *bytes, size_t count, const 
                        const input_options *options, ln_object **out_object)
 {
     *out_object = NULL;
-    if (takes_encoded(wish))
+    if (picture_stays_encoded(wish))
         return take_encoded(bytes, count, out_object);
     LN_TRY(check_is_number(path, "a picture", wish));
     picture_shape shape;
@@ -375,7 +383,7 @@ static ln_status sound_to_tensor(const char *path, const wav_sound *sound, const
     double *values = sound_values(sound, wish->dtype);
     if (!values)
         return LN_FAIL(LN_NO_MEMORY, "out of memory for %s", path);
-    ln_status status = make_tensor(path, values, wish->dtype, ndim, dims, out_object);
+    ln_status status = make_tensor(path, values, wish, ndim, dims, out_object);
     free(values);
     return status;
 }

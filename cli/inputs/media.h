@@ -8,8 +8,10 @@
 
 #include "input_file.h"
 
-// The picture in `bytes` as the input takes it. An input of bytes in one dimension gets the file
-// itself, for models that decode.
+// Whether the input takes the bytes of a picture's file, as those of models that decode.
+int picture_stays_encoded(const input_wish *wish);
+
+// The picture in `bytes` as the input takes it.
 ln_status picture_read(const char *path, const char *bytes, size_t count, const input_wish *wish,
                        const input_options *options, ln_object **out_object);
 

@@ -635,6 +635,44 @@ def test_a_size_that_came_from_a_picture_is_said_where_a_model_fails():
     run("run", net, "-i", "x=p.png", "-i", "z=fill:0", "--resize=4x4", out="y: float32 [1, 3, 4, 4]")
 
 
+def test_a_size_is_not_blamed_for_what_fails_without_it():
+    write("p.png", png(np.zeros((3, 5, 3), "u1")))
+    net = write("free.net", "input(| dst=x | dtype=TL_FLOAT, dims=[1, 3, -1, -1]);\ninput(| dst=z | dtype=TL_FLOAT, dims=[1]);\nAdd(A=x, B=z | C=y |);\n")
+    write("names.txt", "cat\n")
+    for arguments in (["-i", "x=p.png"], ["-i", "x=p.png", "-i", "z=0", "--labels=names.txt"], ["-i", "x=p.png", "-i", "z=0", "-o", "no/y.npy"],
+                      ["-i", "x=p.png", "-i", "z=0", "-f", "none.wts"]):
+        assert "came from" not in run("run", net, *arguments, code=1).stderr, arguments
+
+
+def test_names_with_an_equals_sign():
+    """The longest name of an input that the text begins with is meant."""
+    equal = write("equal.onnx", ow.model([ow.node("Add", ["a", "a=b"], ["c=d"]), ow.node("Neg", ["a"], ["c"])],
+                                         [(name, ow.tensor_type("FLOAT", ["n=m"])) for name in ("a", "a=b")],
+                                         [(name, ow.tensor_type("FLOAT", ["n=m"])) for name in ("c=d", "c")]))
+    np.save("b=x.npy", np.array([5, 6], "f4"))
+    np.save("x.npy", np.array([1, 2], "f4"))
+    os.makedirs("k=v", exist_ok=True)
+    np.save("k=v/x.npy", np.array([7, 8], "f4"))
+    for given, out in (("a=b=x.npy", "[11 22]"), ("a=b=[1,2]", "[11 22]"), ("a=b=k=v/x.npy", "[17 28]")):
+        run("run", equal, "-i", given, "-i", "a=[10,20]", out=out)
+    run("run", equal, "-i", "a=k=v/x.npy", "-i", "a=b=[0,0]", out="[7 8]")
+    run("run", equal, "--zero", "-s", "n=m=3", out="c=d: float32 [3]")
+    run("run", equal, "--zero", "-s", "a=b=4", "-s", "a=4", out="c=d: float32 [4]")
+    run("run", equal, "-i", "a=b=[1,2]", "-i", "a=[10,20]", "-o", "c=d=e.npy")
+    assert np.load("e.npy").tolist() == [11, 22]
+
+
+def test_options_of_pictures_are_for_one_of_the_inputs():
+    write("p.bmp", bmp(np.full((2, 2, 3), 9, "u1")))
+    np.save("z.npy", np.zeros((1, 3, 2, 2), "f4"))
+    net = write("both.net", "input(| dst=x | dtype=TL_FLOAT, dims=[1, 3, 2, 2]);\ninput(| dst=z | dtype=TL_FLOAT, dims=[1, 3, 2, 2]);\n"
+                "Add(A=x, B=z | C=y |);\n")
+    run("run", net, "-i", "x=p.bmp", "-i", "z=z.npy", "--mean=8", out="min 1 max 1")
+    run("run", net, "-i", "x=z.npy", "-i", "z=z.npy", "--mean=8", code=1, err="--mean has no effect")
+    # A model that decodes pictures gets the file.
+    run("run", model("TL_UINT8", (os.path.getsize("p.bmp"),)), "-i", "p.bmp", "--mean=8", code=1, err="--mean has no effect")
+
+
 def test_a_length_that_came_from_a_sound_is_said_where_a_model_fails():
     net = write("piece.net", "input(| dst=x | dtype=TL_FLOAT, dims=[1, -1]);\ninput(| dst=z | dtype=TL_FLOAT, dims=[1, 3]);\n"
                 "Add(A=x, B=z | C=y |);\n")

@@ -181,9 +181,31 @@ def test_only_the_object_is_on_standard_output():
     # Outputs are saved as well.
     facts("run", model, "-i", "[1,-2]", "-o", "y.npy")
     assert np.load("y.npy").tolist() == [1, 0]
-    # What fails has no object.
-    assert run("run", model, "--json", code=1) == "" and run("run", "none.net", "--json", code=1) == ""
-    assert run("inspect", "none.net", "--json", code=1) == "" and run("run", model, "--json", "extra", code=2) == ""
+    assert run("run", model, "--json", "extra", code=2) == ""
+
+
+def test_what_fails_has_an_object_with_the_error():
+    model = write("relu.net", "input(| dst=x | dtype=TL_FLOAT, dims=[2]);\nrelu(src=x | dst=y |);\n")
+    for arguments, status, words in (
+        (("run", model), "LN_NOT_FOUND", "input 'x' (float32 [2]) is not given"),
+        (("run", model, "-i", "[1,2,3]"), "LN_INVALID", "the value has shape [3]"),
+        (("run", "none.net"), "LN_IO", "none.net"),
+        (("inspect", "none.net"), "LN_IO", "none.net"),
+        (("inspect", model, "-s", "y=3"), "LN_NOT_FOUND", "'y'"),
+        (("compare", "none.net"), "LN_IO", "none.net"),
+        (("plan", "none.net"), "LN_IO", "none.net"),
+        (("plan", model, "--budget=1"), "LN_LIMIT", "budget"),
+        (("bench", "none.net"), "LN_IO", "none.net"),
+        (("stats", "none.net"), "LN_IO", "none.net"),
+        (("verify", "--list=none.txt"), "LN_IO", "none.txt"),
+    ):
+        done = parse(run(*arguments, "--json", code=1))
+        assert set(done) == {"error"} and done["error"]["status"] == status, (arguments, done)
+        assert words in done["error"]["message"], (arguments, done)
+        text = run(*arguments, "--json=failed.json", code=1)
+        assert parse(pathlib.Path("failed.json").read_text()) == done and "{" not in text, (arguments, text)
+    # A result is an object of its own, whatever the exit status.
+    assert "error" not in facts("verify", "none", code=1)
 
 
 def test_a_folder_is_a_list_of_files():

@@ -75,7 +75,7 @@ def test_what_is_near_is_named():
         (["benchmark", "m.onnx"], "did you mean `lightnet bench`?"),
         (["run", "help"], "did you mean `lightnet help run`?"),
         (["-V", "m.onnx"], "unknown option -V; did you mean -v, --version?"),
-        (["-x", "m.onnx"], "unknown option -x;"),
+        (["-x", "m.onnx"], "unknown option -x: --threads=COUNT;"),
         (["run", "-T", "cpu", "m.onnx"], "unknown option -T; did you mean -t, --target?"),
         (["run", "--intra_op_num_threads=4", "m"], "unknown option --intra_op_num_threads: --threads=COUNT;"),
         (["bench", "--iterations=4", "m"], "unknown option --iterations: `lightnet run --repeat=COUNT`"),
@@ -160,6 +160,26 @@ def test_an_output_is_written_once(model):
     for command, more in (("run", ["--zero", "-s", "x=2x8"]), ("convert", []), ("opt", [])):
         done = run(command, *more, "-o", "first.net", "-o", "second.net", model, code=2)
         assert "-o is given twice, with 'first.net' and 'second.net'" in done.stderr, done.stderr
+
+
+def test_a_value_is_given_once():
+    """Every option of every command that takes one value."""
+    given = 0
+    for name in commands():
+        for line in run(name, "--help").stdout.splitlines():
+            found = re.match(r"  (?:-\w, |    )--([\w-]+)(?:=|\[=)", line)
+            if not found or found[1] in ("input", "shape", "base", "rules", "skip"):
+                continue
+            value = VALUES.get(found[1], "2")
+            done = run(name, *("--%s=%s" % (found[1], value),) * 2, code=2)
+            words = ("-o" if found[1].startswith("out") and found[1] != "outputs" else "--" + found[1]) + " is given twice, with '%s' and '%s'" % (value, value)
+            assert words in done.stderr, (name, done.stderr)
+            given += 1
+    assert given > 100, given
+    run("run", "--verbose", "--verbose", "missing.onnx", code=1)  # nothing is lost of an option without a value
+
+
+VALUES = {"json": "f.json", "type": "0", "layout": "nchw", "preset": "unit", "crop": "0.5", "profile": "run", "resize": "2x2"}
 
 
 def test_formats_are_listed():
