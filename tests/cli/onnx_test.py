@@ -356,6 +356,22 @@ def test_values_of_options_are_checked():
         assert "try `lightnet %s --help`" % args[0] in done.stderr, done.stderr
 
 
+def test_an_initializer_is_a_value_of_its_input():
+    def model_of(dtype, shape):
+        kind = {1: {1: ow.DTYPES[dtype]}} if shape is None else ow.tensor_type(dtype, shape)
+        return ow.model([ow.node("Identity", ["x"], ["y"])], [("x", kind)], [("y", ow.tensor_type(dtype, ["a", "b"]))],
+                        [("x", np.ones((2, 2), "f4"))])
+    for shape in ([2, 2], ["n", 2], ["n", "m"], None):
+        write("init.onnx", model_of("FLOAT", shape))
+        run("run", "init.onnx", out="y: float32 [2, 2]")
+    for dtype, shape, words in (("FLOAT", [2, 3], "the initializer 'x' has the shape [2, 2], and the input of its name [2, 3]"),
+                                ("FLOAT", [2, 2, 1], "the shape [2, 2], and the input of its name [2, 2, 1]"),
+                                ("INT32", [2, 2], "the initializer 'x' is float32, and the input of its name int32")):
+        write("init.onnx", model_of(dtype, shape))
+        for verb in ("run", "inspect"):
+            run(verb, "init.onnx", code=1, err=words)
+
+
 def test_compare():
     write("add.onnx", ADD)
     np.save("in.npy", FLOATS)

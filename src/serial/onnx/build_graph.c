@@ -197,6 +197,7 @@ static ln_status add_inputs(ln_onnx_builder *b, ln_onnx_frame *frame, const ln_o
         ln_onnx_symbol *symbol = ln_onnx_scope_find(&frame->scope, info.name);
         if (symbol && symbol->kind != LN_SYMBOL_GIVEN && !symbol->is_input) {
             symbol->is_input = true;
+            symbol->type = info.type;
             continue;
         }
         LN_TRY(ln_onnx_scope_add(&frame->scope, info.name, LN_SYMBOL_GIVEN, &symbol));

@@ -9,8 +9,10 @@
 
 #include <lightnet/allocator.h>
 #include <lightnet/param.h>
+#include <lightnet/shape.h>
 #include <lightnet/tensor_entry.h>
 
+#include "serial/onnx/type.h"
 #include "tensor/elem.h"
 
 // Constants of so few elements are in the model's text, the others are attached.
@@ -230,6 +232,30 @@ ln_status ln_onnx_add_constant(ln_onnx_builder *b, ln_context *ctx, const char *
 
 // ---- What names stand for ----
 
+// An input takes values of its type and shape, and its initializer is one.
+static ln_status check_stated_type(const ln_onnx_builder *b, const ln_onnx_symbol *symbol,
+                                   ln_onnx_arena *arena, const ln_onnx_value *value)
+{
+    ln_onnx_type_info stated;
+    char has[LN_SHAPE_TEXT_BYTES], wants[LN_SHAPE_TEXT_BYTES];
+    LN_TRY(ln_onnx_type_read(b->source, symbol->type, arena, &stated));
+    if (stated.dtype != TL_DTYPE_INVALID && stated.dtype != value->dtype)
+        return ln_onnx_fail(b->source, symbol->message.at, LN_INVALID,
+                            "the initializer '%s' is %s, and the input of its name %s",
+                            symbol->name, tl_dtype_title(value->dtype),
+                            tl_dtype_title(stated.dtype));
+    bool is_same = !stated.has_rank || stated.ndim == value->ndim;
+    for (int i = 0; stated.has_rank && is_same && i < stated.ndim; i++)
+        is_same = stated.dims[i] < 0 || stated.dims[i] == value->dims[i];
+    if (is_same)
+        return LN_OK;
+    ln_sprint_shape(has, sizeof has, value->ndim, value->dims);
+    ln_sprint_shape(wants, sizeof wants, stated.ndim, stated.dims);
+    return ln_onnx_fail(b->source, symbol->message.at, LN_INVALID,
+                        "the initializer '%s' has the shape %s, and the input of its name %s",
+                        symbol->name, has, wants);
+}
+
 static ln_status add_initializer(ln_onnx_builder *b, ln_context *ctx, const ln_onnx_symbol *symbol,
                                  const char *tensor)
 {
@@ -237,6 +263,11 @@ static ln_status add_initializer(ln_onnx_builder *b, ln_context *ctx, const ln_o
     LN_TRY(symbol->kind == LN_SYMBOL_SPARSE
                ? ln_onnx_sparse_read(b->source, symbol->message, &value)
                : ln_onnx_tensor_read(b->source, symbol->message, &value));
+    ln_status status = symbol->is_input ? check_stated_type(b, symbol, &b->arena, &value) : LN_OK;
+    if (status != LN_OK) {
+        ln_onnx_value_deinit(&value);
+        return status;
+    }
     return ln_onnx_add_constant(b, ctx, tensor, &value);
 }
 

@@ -29,6 +29,7 @@ typedef struct ln_onnx_symbol {
     bool is_constant;      // of an output: its node is a Constant
     uint32_t node;         // that makes it
     ln_onnx_bytes message; // of an initializer
+    ln_onnx_bytes type;    // of an initializer that is an input: what the input states
 } ln_onnx_symbol;
 
 typedef struct ln_onnx_scope {
