@@ -319,8 +319,9 @@ LN_API ln_status ln_context_run(const ln_context *ctx);
 
 /* Whom runs tell of each operator, in the thread that called `ln_context_run`, with the same `op`
  * before it and, unless it failed, after it. Either function may be NULL; neither may change the
- * context. What a device runs as a group is told once, as the first operator of the group. Bodies
- * of If, Loop and Scan are part of that operator. */
+ * context. `lightnet/op.h` has what an operator is: `op->op_arg->name`, `op->op_arg->optype`. What
+ * a device runs as a group is told once, as the first operator of the group. Bodies of If, Loop and
+ * Scan are part of that operator. */
 typedef struct ln_observer {
     void (*before)(void *user, const ln_op *op);
     void (*after)(void *user, const ln_op *op);
