@@ -125,6 +125,12 @@ ln_status ln_context_plan_once(ln_context *ctx, const char *target,
 {
     LN_TRY(ln_context_check_limits(ctx));
     LN_TRY(ln_context_plan_memory(ctx, target, reuse_of(options)));
+    ln_status status = ln_context_check_first_run(ctx);
+    if (status != LN_OK) {
+        ln_context_forget_plan(ctx);
+        ctx->state = LN_CONTEXT_READY;
+        return status;
+    }
     return check_sum(ctx);
 }
 

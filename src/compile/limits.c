@@ -5,6 +5,9 @@
 
 #include <lightnet/op.h>
 
+#include "ir/context.h"
+#include "ir/phase.h"
+
 ln_status ln_context_check_limits(const ln_context *ctx)
 {
     size_t op_count = 0;
@@ -29,4 +32,20 @@ ln_status ln_context_check_limits(const ln_context *ctx)
                        work, work * 1e-9, ctx->limits.work, dearest->op_arg->name,
                        dearest->op_arg->optype, 100 * largest / work);
     return LN_OK;
+}
+
+ln_status ln_context_check_first_run(const ln_context *ctx)
+{
+    double byte_count = 0, work = ln_context_run_cost(ctx);
+    for (int m = 0; m < LN_MEM_TYPE_SIZE; m++)
+        byte_count += (double)(ctx->mem_sizes[m] - ctx->static_sizes[m]);
+    double fresh = byte_count * LN_FRESH_BYTE_COST;
+    if (work + fresh <= ctx->limits.work)
+        return LN_OK;
+    return LN_FAIL(
+        LN_LIMIT,
+        "the first run costs %.4g work units, over the limit of %.4g (--work, "
+        "ln_limits.work); %.4g of them are for %.0f bytes of workspace, which the system "
+        "clears",
+        work + fresh, ctx->limits.work, fresh, byte_count);
 }

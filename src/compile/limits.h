@@ -10,4 +10,8 @@
 // values. Memory is checked where it is planned.
 ln_status ln_context_check_limits(const ln_context *ctx);
 
+// The same with the workspace, which the first run gets from the system page by page. The context
+// is planned.
+ln_status ln_context_check_first_run(const ln_context *ctx);
+
 #endif

@@ -17,6 +17,10 @@ LN_CPPSTART
 // Work units for what operators compute while a model is read and compiled: seconds.
 #define LN_PLAN_WORK 5e8
 
+// Work units of a byte of memory that a run is the first to touch: the system finds a page for it
+// and clears it, at 1 to 4 GB/s.
+#define LN_FRESH_BYTE_COST 0.5
+
 typedef enum ln_phase_kind {
     LN_PHASE_NONE,
     LN_PHASE_PLAN, // reading, binding shapes, compiling

@@ -683,21 +683,35 @@ static ln_status check_values(ln_call *call)
     return LN_OK;
 }
 
+// Memory of outputs, which may come from the system page by page. Views have none, and are no
+// steps.
+static double units_of_outputs(const ln_call *call)
+{
+    double byte_count = 0;
+    if (ln_call_cost(call->op_arg) <= 0)
+        return 0;
+    for (int i = 0; i < call->out_count; i++)
+        if (call->outs[i].entry && !call->outs[i].entry->held)
+            byte_count += (double)tl_tensor_size(call->outs[i].entry->tensor);
+    return byte_count * LN_FRESH_BYTE_COST;
+}
+
 // What has its shapes only now is in no sum that was checked before.
 static ln_status charge_late(ln_call *call)
 {
     if (!call->has_late_shapes || !call->by)
         return LN_OK;
-    double units = units_of_steps(call, call->by);
+    double units = units_of_steps(call, call->by), fresh = units_of_outputs(call);
     ln_context *ctx = call->op_arg->context;
     const ln_context *root = ctx ? ln_context_root(ctx) : NULL;
     ln_status status =
-        !root || units <= root->work_left
+        !root || units + fresh <= root->work_left
             ? ln_call_charge_units(call, units)
             : ln_call_fail(call, LN_LIMIT,
                            "costs %.4g work units with its shapes in this run, more than the %.4g "
                            "that are left of the limit of %.4g (--work, ln_limits.work)",
-                           units, root->work_left > 0 ? root->work_left : 0, root->work_limit);
+                           units + fresh, root->work_left > 0 ? root->work_left : 0,
+                           root->work_limit);
     if (status != LN_OK)
         ln_call_drop_outputs(call);
     return status;

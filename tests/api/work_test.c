@@ -301,6 +301,50 @@ TEST(what_costs_more_than_is_left_is_refused_before_it_runs)
     ln_allocator_set(NULL);
 }
 
+// 160 MB, of which the system clears each page in the first run, and 4e7 steps.
+TEST(memory_that_a_run_touches_first_is_part_of_its_limit)
+{
+    static const char row[] = "input(| dst=x | dtype=TL_FLOAT, dims=[1]);"
+                              "input(| dst=i | dtype=TL_INT64, dims=[1, 1]);";
+    static const char ends[] = "Expand(input=x, shape=s | output=e |);"
+                               "GatherND(data=e, indices=i | output=y |);";
+    static const int64_t size = 40000000;
+    CHECK_OK(ln_arch_init());
+    ln_limits limits = ln_limits_default();
+    for (int is_late = 0; is_late <= 1; is_late++) {
+        for (int is_enough = 0; is_enough <= 1; is_enough++) {
+            char text[512];
+            snprintf(text, sizeof text, "%s%s%s", row,
+                     is_late ? "input(| dst=s | dtype=TL_INT64, dims=[1]);"
+                             : "create(| dst=s | dtype=TL_INT64, dims=[1], data=[40000000]);",
+                     ends);
+            ln_context *ctx = open_text(text);
+            limits.work = is_enough ? 3e8 : 1e8;
+            ln_context_set_limits(ctx, &limits);
+            if (!is_late && !is_enough) {
+                CHECK_FAILS(ln_context_compile(ctx, "cpu"), LN_LIMIT);
+                CHECK_MESSAGE("of workspace, which the system clears");
+                close_context(ctx);
+                continue;
+            }
+            CHECK_OK(ln_context_compile(ctx, "cpu"));
+            CHECK_OK(ln_context_load(ctx, NULL));
+            if (is_late)
+                CHECK_OK(ln_context_set_data_n(ctx, "s", &size, sizeof size));
+            if (is_enough) {
+                CHECK_OK(ln_context_run(ctx));
+                // What a run is charged are its steps, the first and the next ones alike.
+                CHECK(ln_context_work_done(ctx) < 5e7);
+            } else {
+                CHECK_FAILS(ln_context_run(ctx), LN_LIMIT);
+                CHECK_MESSAGE("Expand");
+            }
+            close_context(ctx);
+        }
+    }
+    ln_arch_cleanup();
+}
+
 #define IN(name)  "input(| dst=" name " | dtype=TL_FLOAT, dims=[], open=true);"
 #define OUT(name) "output(src=" name " | |);"
 
@@ -604,9 +648,9 @@ TEST_LIST(every_operator_that_runs_says_what_it_costs,
           loops_of_each_family_look_at_the_time,
           a_shape_that_comes_in_the_run_costs_what_a_known_one_does,
           what_costs_more_than_is_left_is_refused_before_it_runs,
-          each_trip_of_a_loop_costs_the_same, strings_cost_by_their_bytes,
-          numbers_that_become_text_cost_more_than_a_move, maps_cost_by_their_keys,
-          the_time_of_a_thread_bounds_all_its_calls, planning_has_a_budget_in_sum,
-          planning_has_a_budget_of_its_own, what_a_model_writes_is_limited,
-          a_run_after_one_without_time_is_right,
+          memory_that_a_run_touches_first_is_part_of_its_limit, each_trip_of_a_loop_costs_the_same,
+          strings_cost_by_their_bytes, numbers_that_become_text_cost_more_than_a_move,
+          maps_cost_by_their_keys, the_time_of_a_thread_bounds_all_its_calls,
+          planning_has_a_budget_in_sum, planning_has_a_budget_of_its_own,
+          what_a_model_writes_is_limited, a_run_after_one_without_time_is_right,
           tensors_without_elements_take_no_time_whatever_their_other_dimensions)
