@@ -4,6 +4,9 @@
 #ifndef LN_TESTS_SANITIZER_H
 #define LN_TESTS_SANITIZER_H
 
+#include <stdlib.h>
+#include <string.h>
+
 #ifdef __has_feature
 #define TEST_HAS_FEATURE(name) __has_feature(name)
 #else
@@ -21,5 +24,14 @@
 #else
 #define TEST_TSAN 0
 #endif
+
+// How many of `count` cases are taken: a third where the address sanitizer makes each many times as
+// long, as what it finds does not depend on how many of a kind there are. `make test-long` takes
+// all.
+static inline int test_share(int count)
+{
+    const char *is_long = getenv("LN_LONG");
+    return TEST_ASAN && !(is_long && strcmp(is_long, "1") == 0) ? (count + 2) / 3 : count;
+}
 
 #endif

@@ -142,7 +142,7 @@ isa_tests=(-L "$(labels each_isa arch_cpu)")
 # Results that do not depend on the compiler.
 no_compiler=(any_compiler docs cli il python cxx tools large hashes_full once long_form)
 # Long tests, and long forms of tests whose short ones run with sanitizers too.
-no_sanitizer=(long_form large hashes_full once)
+no_sanitizer=(long_form large hashes_full once numbers)
 # Long forms, which `make test-long` runs.
 no_release=(long_form)
 fuzz_seconds=5

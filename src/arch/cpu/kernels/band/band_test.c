@@ -7,6 +7,7 @@
 #include "arch/cpu/kernels/depthwise/depthwise.h"
 #include "arch/cpu/kernels/direct/direct.h"
 #include "arch/cpu/kernels/kernel_test.h"
+#include "tests/sanitizer.h"
 
 // The chain: its depthwise convolution, and channels before and after; 0: no 1x1 convolution.
 typedef struct chain {
@@ -220,7 +221,7 @@ static void check_alone(ln_conv_shape depthwise)
 
 TEST(bands_have_the_bits_of_images)
 {
-    for (int i = 0; i < 60; i++) {
+    for (int i = 0; i < test_share(60); i++) {
         size_t kernel = test_random_in(0, 1) ? 3 : 5;
         check_alone(depthwise_shape(test_random_in(1, 2), test_random_in(1, 40),
                                     test_random_in(1, 24), test_random_in(1, 20), kernel,
@@ -237,7 +238,7 @@ TEST(an_image_takes_several_bands)
 
 TEST(any_kernel_has_bands)
 {
-    for (int i = 0; i < 60; i++) {
+    for (int i = 0; i < test_share(60); i++) {
         ln_conv_shape s =
             depthwise_shape(test_random_in(1, 2), test_random_in(1, 30), test_random_in(6, 16),
                             test_random_in(6, 16), 1, 1, test_random_in(0, 3));

@@ -6,6 +6,7 @@
 #include "arch/cpu/kernels/direct/direct.h"
 #include "arch/cpu/kernels/kernel_test.h"
 #include "arch/cpu/kernels/winograd/winograd.h"
+#include "tests/sanitizer.h"
 
 typedef struct chain {
     size_t winograd;
@@ -226,7 +227,7 @@ static ln_conv_shape random_shape(size_t winograd, size_t out_channels)
 
 TEST(bands_have_the_bits_of_images)
 {
-    for (int i = 0; i < 30; i++)
+    for (int i = 0; i < test_share(30); i++)
         for (size_t m = 0; m <= 6; m += 2)
             check_alone(chain_of(m, random_shape(m, test_random_in(1, 40))));
 }
@@ -250,7 +251,7 @@ TEST(first_layers_have_bands)
 
 TEST(any_kernel_has_bands)
 {
-    for (int i = 0; i < 60; i++) {
+    for (int i = 0; i < test_share(60); i++) {
         static const size_t groups[] = {1, 2, 3, 4, 8};
         const size_t of_group = test_random_in(1, 8);
         ln_conv_shape s = shape_of(0, 0, test_random_in(6, 30), test_random_in(6, 16), 1, 1,

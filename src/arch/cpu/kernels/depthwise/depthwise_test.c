@@ -6,6 +6,7 @@
 
 #include "arch/cpu/kernels/conv_cases.h"
 #include "arch/cpu/kernels/kernel_test.h"
+#include "tests/sanitizer.h"
 
 // The sum before the epilogue, one operation after the other.
 static float plain_sum(const ln_conv_nhwc_f32_args *args, size_t n, size_t oy, size_t ox, size_t c)
@@ -199,7 +200,7 @@ TEST(channels_come_in_blocks)
 
 TEST(other_kernels_are_right)
 {
-    for (int i = 0; i < 80; i++) {
+    for (int i = 0; i < test_share(80); i++) {
         ln_conv_shape s =
             shape_of(test_random_in(1, 2), test_random_in(1, 70), test_random_in(6, 16),
                      test_random_in(6, 16), 1, 1, test_random_in(0, 3));

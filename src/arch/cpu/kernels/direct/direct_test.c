@@ -8,6 +8,7 @@
 #include "arch/cpu/simd/f32__generic.h"
 
 #include "arch/cpu/kernels/actf.h"
+#include "tests/sanitizer.h"
 
 #define LANES 16
 
@@ -307,7 +308,7 @@ TEST(images_of_few_channels_are_right)
         p.y_gap = (size_t)(act % 3);
         check_problem(p);
     }
-    for (int i = 0; i < 40; i++) {
+    for (int i = 0; i < test_share(40); i++) {
         size_t kernel = test_random_in(1, 7), stride = test_random_in(1, 3);
         problem p = make("few channels", 1, test_random_in(1, 4), test_random_in(1, 70),
                          kernel + test_random_in(0, 5), kernel + stride * test_random_in(20, 60),
@@ -321,7 +322,7 @@ TEST(images_of_few_channels_are_right)
 
 TEST(random_shapes_are_right)
 {
-    for (int i = 0; i < 40; i++) {
+    for (int i = 0; i < test_share(40); i++) {
         size_t kernel = test_random_in(1, 4), dilation = test_random_in(1, 2);
         size_t group = test_random_in(1, 3), reach = (kernel - 1) * dilation + 1;
         problem p =
