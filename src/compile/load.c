@@ -517,6 +517,7 @@ static ln_status charge_stated(const ln_context *ctx)
 ln_status ln_context_run_alone(ln_context *ctx)
 {
     fenv_t callers;
+    ln_meter_begin_run(ctx->meter);
     ln_run_begin(ctx->pool, &callers);
     ln_status status = charge_stated(ctx);
     if (status == LN_OK)

@@ -12,6 +12,7 @@
 #include "ir/phase.h"
 #include "ir/writes.h"
 #include "run/run.h"
+#include "tensor/meter.h"
 
 // ---- Life ----
 
@@ -576,6 +577,7 @@ static ln_status run_frame_steps(ln_session *session)
 ln_status ln_session_run_steps(ln_session *session)
 {
     fenv_t callers;
+    ln_meter_begin_run(session->face->meter);
     ln_run_begin(session->face->pool, &callers);
     ln_status status = run_frame_steps(session);
     ln_run_end(session->face->pool, &callers);

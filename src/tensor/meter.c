@@ -18,6 +18,7 @@
 typedef struct kept_block {
     struct kept_block *next;
     size_t byte_count;
+    size_t run; // the last one that had it
 } kept_block;
 
 _Static_assert(sizeof(kept_block) <= LN_METER_MIN_KEPT,
@@ -30,6 +31,10 @@ enum { BINS_PER_OCTAVE = 4, BIN_COUNT = 64 * BINS_PER_OCTAVE };
 // so one that fits is nearly always the first.
 enum { MAX_LOOKS = 16 };
 
+// A block that so many runs have not needed is let go: sizes that do not come again would fill the
+// bound otherwise.
+enum { RUNS_KEPT = 8 };
+
 struct ln_meter {
     atomic_size_t holders;
     atomic_size_t bytes; // of values
@@ -38,6 +43,7 @@ struct ln_meter {
     atomic_size_t kept_bytes; // written under the lock, read without it too
     atomic_flag is_locked;    // what follows
     size_t max_kept_bytes;    // 0: nothing is kept
+    size_t run;               // how many have begun
     kept_block *kept[BIN_COUNT];
 };
 
@@ -78,6 +84,26 @@ static kept_block *take_all(ln_meter *meter)
     return all;
 }
 
+// The same of those that no run of late has needed. The lock is held.
+static kept_block *take_old(ln_meter *meter)
+{
+    kept_block *old = NULL;
+    for (int bin = 0; bin < BIN_COUNT; bin++) {
+        kept_block **at = &meter->kept[bin], *block;
+        while ((block = *at)) {
+            if (meter->run - block->run <= RUNS_KEPT) {
+                at = &block->next;
+                continue;
+            }
+            *at = block->next;
+            block->next = old;
+            old = block;
+            atomic_fetch_sub(&meter->kept_bytes, ln_meter_block(block->byte_count));
+        }
+    }
+    return old;
+}
+
 static void free_blocks(kept_block *block)
 {
     while (block) {
@@ -105,6 +131,15 @@ void ln_meter_keep_at_most(ln_meter *meter, size_t byte_count)
         free_kept(meter, &byte_count);
 }
 
+void ln_meter_begin_run(ln_meter *meter)
+{
+    if (ln_meter_kept_bytes(meter) == 0 || !try_lock(meter))
+        return;
+    kept_block *old = ++meter->run % RUNS_KEPT == 0 ? take_old(meter) : NULL;
+    unlock(meter);
+    free_blocks(old);
+}
+
 size_t ln_meter_kept_bytes(const ln_meter *meter)
 {
     return meter ? atomic_load(&meter->kept_bytes) : 0;
@@ -122,7 +157,8 @@ bool ln_meter_keep(ln_meter *meter, void *block, size_t byte_count)
         dropped = take_all(meter);
     if (is_kept) {
         kept_block **bin = &meter->kept[bin_of(byte_count)];
-        *(kept_block *)block = (kept_block){.next = *bin, .byte_count = byte_count};
+        *(kept_block *)block =
+            (kept_block){.next = *bin, .byte_count = byte_count, .run = meter->run};
         *bin = block;
         atomic_fetch_add(&meter->kept_bytes, bytes);
     }

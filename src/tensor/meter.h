@@ -24,13 +24,16 @@ size_t ln_meter_left(const ln_meter *meter);
 //
 // A model that runs again and again makes the same values again, so a meter may keep blocks of the
 // allocator for them. Kept blocks are not in `ln_meter_bytes`; with it they stay within the limit,
-// and go first where it is reached.
+// and go first where it is reached. What eight to sixteen runs have not needed is freed.
 
 // The smallest block that may be kept.
-#define LN_METER_MIN_KEPT (2 * sizeof(void *))
+#define LN_METER_MIN_KEPT (3 * sizeof(void *))
 
 // Frees what is kept, and keeps at most so many bytes from now on; a new meter keeps none.
 void ln_meter_keep_at_most(ln_meter *meter, size_t byte_count);
+
+// To be called when a run begins that takes from the meter.
+void ln_meter_begin_run(ln_meter *meter);
 
 // What is kept now.
 size_t ln_meter_kept_bytes(const ln_meter *meter);

@@ -237,6 +237,26 @@ TEST(kept_blocks_stay_within_their_bound)
     ln_meter_release(meter);
 }
 
+// Sizes that do not come again leave nothing for long; those that do are never made anew.
+TEST(kept_blocks_that_runs_do_not_need_are_freed)
+{
+    ln_meter *meter = ln_meter_create(SIZE_MAX);
+    ln_meter_keep_at_most(meter, SIZE_MAX);
+    size_t most = 0;
+    for (int run = 0; run < 1000; run++) {
+        ln_meter_begin_run(meter);
+        ln_object_release(new_vector(2000 - run, meter));
+        CHECK_EQ(requests_for(50, meter), run == 0);
+        size_t kept = ln_meter_kept_bytes(meter);
+        most = kept > most ? kept : most;
+    }
+    CHECK(most < 17 * 9000);
+    for (int run = 0; run < 17; run++)
+        ln_meter_begin_run(meter);
+    CHECK_EQ(ln_meter_kept_bytes(meter), 0);
+    ln_meter_release(meter);
+}
+
 TEST(kept_blocks_never_stand_in_the_way_of_the_limit)
 {
     ln_meter *meter = ln_meter_create(100000);
@@ -321,6 +341,6 @@ TEST_LIST(tensors_start_as_zeros_and_copies_are_apart,
           items_that_do_not_fit_are_refused, a_tensor_of_an_object_is_copied_as_that_object,
           a_meter_counts_refuses_and_remembers_its_peak, what_is_charged_is_what_the_blocks_take,
           what_was_let_go_is_used_again, a_kept_block_may_be_a_little_longer_than_needed,
-          kept_blocks_stay_within_their_bound, kept_blocks_never_stand_in_the_way_of_the_limit,
-          threads_share_what_a_meter_keeps, deep_nesting_is_taken_apart_without_a_deep_stack,
-          every_allocation_may_fail)
+          kept_blocks_stay_within_their_bound, kept_blocks_that_runs_do_not_need_are_freed,
+          kept_blocks_never_stand_in_the_way_of_the_limit, threads_share_what_a_meter_keeps,
+          deep_nesting_is_taken_apart_without_a_deep_stack, every_allocation_may_fail)

@@ -797,6 +797,30 @@ TEST(memory_does_not_grow_with_the_number_of_shapes)
     close_library();
 }
 
+// Of a model without constants that are worth plans, whose values come and go. Each run has a size
+// of its own, the last ones small ones.
+TEST(values_of_many_sizes_leave_nothing_behind)
+{
+    enum { COUNT = 1000 };
+    static const ln_allocator counted = {.resize = counted_resize, .release = counted_release};
+    static const char text[] =
+        "input(| dst=x | dtype=TL_FLOAT, dims=[-1, 64], names=[\"N\", \"\"]);\n"
+        "Exp(input=x | output=e |);\nSoftmax(input=e | output=y |);\noutput(src=y | |);\n";
+    open_library();
+    ln_allocator_set(&counted);
+    ln_program *program = program_with(text, NULL);
+    ln_session *session = session_of(program);
+    CHECK_OK(run(session, 1));
+    const size_t before = taken_bytes;
+    for (int i = 0; i < COUNT; i++)
+        CHECK_OK(run(session, COUNT - i));
+    CHECK(taken_bytes < before + 200000); // the last 16 runs have at most 3 * 16 * 4096
+    ln_session_free(session);
+    ln_program_release(program);
+    ln_allocator_set(NULL);
+    close_library();
+}
+
 // Each shape has a constant of its own, of 2 MB.
 TEST(constants_of_kept_shapes_stay_within_the_limit)
 {
@@ -879,15 +903,18 @@ TEST(without_memory_a_run_fails_and_nothing_is_wrong)
     close_library();
 }
 
-TEST_LIST(
-    each_shape_has_the_bits_of_a_model_compiled_for_it,
-    a_shape_in_use_is_not_dropped_and_used_ones_are_kept,
-    inputs_keep_their_values_when_shapes_change, constants_that_were_set_are_those_of_the_program,
-    a_bound_program_begins_with_its_shape_and_takes_others,
-    a_shape_out_of_range_is_an_error_of_the_run, bound_memory_is_used_for_each_shape,
-    threads_that_ask_for_one_shape_make_it_once, threads_with_random_shapes_have_the_bits_of_each,
-    a_maker_that_is_stopped_fails_nobody_else, who_waits_can_be_stopped_too,
-    who_waits_for_the_templates_can_be_stopped_too,
-    a_plan_over_the_limit_is_an_error_for_all_who_ask, plans_that_are_no_frames_are_shared_too,
-    sessions_and_shapes_share_the_constants, constants_of_kept_shapes_stay_within_the_limit,
-    memory_does_not_grow_with_the_number_of_shapes, without_memory_a_run_fails_and_nothing_is_wrong)
+TEST_LIST(each_shape_has_the_bits_of_a_model_compiled_for_it,
+          a_shape_in_use_is_not_dropped_and_used_ones_are_kept,
+          inputs_keep_their_values_when_shapes_change,
+          constants_that_were_set_are_those_of_the_program,
+          a_bound_program_begins_with_its_shape_and_takes_others,
+          a_shape_out_of_range_is_an_error_of_the_run, bound_memory_is_used_for_each_shape,
+          threads_that_ask_for_one_shape_make_it_once,
+          threads_with_random_shapes_have_the_bits_of_each,
+          a_maker_that_is_stopped_fails_nobody_else, who_waits_can_be_stopped_too,
+          who_waits_for_the_templates_can_be_stopped_too,
+          a_plan_over_the_limit_is_an_error_for_all_who_ask,
+          plans_that_are_no_frames_are_shared_too, sessions_and_shapes_share_the_constants,
+          constants_of_kept_shapes_stay_within_the_limit,
+          memory_does_not_grow_with_the_number_of_shapes, values_of_many_sizes_leave_nothing_behind,
+          without_memory_a_run_fails_and_nothing_is_wrong)
