@@ -12,6 +12,7 @@
 #include <math.h>
 #include <stdint.h>
 
+#include <lightnet/act.h>
 #include <lightnet/op_info.h>
 
 #include "tests/api/model.h"
@@ -680,4 +681,17 @@ TEST(every_operator_of_cpu_is_measured)
     ln_arch_cleanup();
 }
 
-TEST_LIST(cpu_keeps_what_its_descriptions_promise, every_operator_of_cpu_is_measured)
+TEST(every_activation_is_measured)
+{
+    for (int act = 0; act < LN_ACT_COUNT; act++) {
+        size_t k = 0;
+        while (k < ROW_COUNT && !(ln_streq(rows[k].optype, "act_cpu") &&
+                                  ln_streq(rows[k].what, ln_act_name((ln_act)act))))
+            k++;
+        if (k == ROW_COUNT)
+            fail_msg("no row ACT(\"%s\", ...) measures this activation", ln_act_name((ln_act)act));
+    }
+}
+
+TEST_LIST(cpu_keeps_what_its_descriptions_promise, every_operator_of_cpu_is_measured,
+          every_activation_is_measured)

@@ -7,6 +7,8 @@ channels-last images, products with packed weights, attention, activations.
 
 import itertools
 import math
+import pathlib
+import re
 
 from make_formulas import (INF, NAN, Case, index, logistic, made, places, rounded, tensor)
 
@@ -62,6 +64,9 @@ def acted(x, act='none', alpha=0, beta=0, **_):
 
 
 def act_cases():
+    header = pathlib.Path(__file__).parents[2] / 'include/lightnet/act.h'
+    listed = re.findall(r'(?m)^    X\(\w+, "(\w+)"', header.read_text())
+    assert set(ACTS) == set(listed), f'ACTS and lightnet/act.h differ in {set(ACTS) ^ set(listed)}'
     for name in ACTS:
         case = Case(f'act_{name}')
         src = case.some('src', [3, 23], low=-6, high=6)
