@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // ONNX models, changed inside valid messages, through the C ABI of ONNX Runtime: a session from
 // bytes, its names and types, values of the types that it states, a run, and what comes out of it.
+// Each third session has operators of its own in place of some of ONNX, which ask all that a kernel
+// may.
 
 #include "tests/fuzz/fuzz.h"
 
-#include "tests/compat/ort_client.h"
+#include "tests/compat/ort_custom.h"
 #include "tests/fuzz/onnx_mutate.h"
 
 size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t max_size);
@@ -15,16 +17,186 @@ size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size, unsi
 
 #define MAX_ENDS 16
 
-static void *env, *memory, *allocator;
+static void *env, *memory, *allocator, *domain;
+
+// A failure has a text, and what it was to give is NULL.
+static bool is_done(void *status, const void *given)
+{
+    if (!status)
+        return true;
+    FUZZ_CHECK(GetErrorCode(status) > 0 && GetErrorMessage(status)[0] && !given);
+    ReleaseStatus(status);
+    return false;
+}
+
+// ---- Operators of the program ----
+
+#define MOST_DIMS 64
+
+// What a node says, asked for with room that may be too small.
+static void ask_attributes(const void *info)
+{
+    static const char *const names[] = {"axis", "alpha", "value", "to", "pads", "body", "kind"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        char text[8];
+        float numbers[4];
+        int64_t integers[4];
+        size_t size = sizeof text;
+        void *tensor = NULL;
+        is_done(KernelInfoGetAttribute_string(info, names[i], text, &size), NULL);
+        size = 4;
+        is_done(KernelInfoGetAttributeArray_float(info, names[i], numbers, &size), NULL);
+        size = 4;
+        is_done(KernelInfoGetAttributeArray_int64(info, names[i], integers, &size), NULL);
+        is_done(KernelInfoGetAttribute_float(info, names[i], numbers), NULL);
+        is_done(KernelInfoGetAttribute_int64(info, names[i], integers), NULL);
+        if (is_done(KernelInfoGetAttribute_tensor(info, names[i], allocator, &tensor), tensor))
+            ReleaseValue(tensor);
+    }
+}
+
+static void *create_kernel(const custom_op *op, const void *api, const void *info)
+{
+    (void)op, (void)api;
+    size_t count = 0;
+    FUZZ_CHECK(!KernelInfo_GetInputCount(info, &count));
+    for (size_t i = 0; i <= count; i++) {
+        void *type = NULL;
+        const void *constant = NULL;
+        int is_constant = 0;
+        char name[4];
+        size_t size = sizeof name;
+        is_done(KernelInfo_GetInputName(info, i, name, &size), NULL);
+        if (is_done(KernelInfo_GetInputTypeInfo(info, i, &type), type))
+            ReleaseTypeInfo(type);
+        is_done(KernelInfoGetConstantInput_tensor(info, i, &is_constant, &constant), constant);
+    }
+    ask_attributes(info);
+    return allocator; // any address
+}
+
+static void destroy_kernel(void *kernel)
+{
+    FUZZ_CHECK(kernel == allocator);
+}
+
+// Each output has the shape of the first input, and zeros.
+static void compute(void *kernel, void *context)
+{
+    (void)kernel;
+    const void *first = NULL, *shape = NULL;
+    void *own = NULL, *out = NULL, *data = NULL;
+    int64_t dims[MOST_DIMS] = {0};
+    size_t ndim = 0, count = 0, bytes = 0;
+    FUZZ_CHECK(!KernelContext_GetInput(context, 0, &first) &&
+               !KernelContext_GetOutputCount(context, &count));
+    if (first && is_done(GetTensorTypeAndShape(first, &own), own)) {
+        shape = own;
+        FUZZ_CHECK(!GetDimensionsCount(shape, &ndim) && ndim <= MOST_DIMS &&
+                   !GetDimensions(shape, dims, ndim));
+        ReleaseTensorTypeAndShapeInfo(own);
+    }
+    for (size_t i = 0; i < count; i++) {
+        out = NULL;
+        if (!is_done(KernelContext_GetOutput(context, i, dims, ndim, &out), out) || !out)
+            continue;
+        bool has_bytes = is_done(GetTensorSizeInBytes(out, &bytes), NULL) &&
+                         is_done(GetTensorMutableData(out, &data), NULL);
+        if (has_bytes && bytes > 0)
+            memset(data, 0, bytes);
+    }
+}
+
+static const char *no_provider(const custom_op *op)
+{
+    (void)op;
+    return NULL;
+}
+
+static size_t one_variadic(const custom_op *op)
+{
+    (void)op;
+    return 1;
+}
+
+static int any_type(const custom_op *op, size_t index)
+{
+    (void)op, (void)index;
+    return 0;
+}
+
+static int variadic(const custom_op *op, size_t index)
+{
+    (void)op, (void)index;
+    return 2;
+}
+
+static int none(const custom_op *op)
+{
+    (void)op;
+    return 0;
+}
+
+static int one(const custom_op *op)
+{
+    (void)op;
+    return 1;
+}
+
+// The shape of the first input, as it is said to be before a run.
+static void *infer(const custom_op *op, void *context)
+{
+    (void)op;
+    void *shape = NULL;
+    size_t count = 0;
+    FUZZ_CHECK(!ShapeInferContext_GetInputCount(context, &count));
+    return count > 0 && is_done(ShapeInferContext_GetInputTypeShape(context, 0, &shape), shape)
+               ? ShapeInferContext_SetOutputTypeShape(context, 0, shape)
+               : NULL;
+}
+
+#define NAMED(optype)                                                                              \
+    static const char *name_##optype(const custom_op *op)                                          \
+    {                                                                                              \
+        (void)op;                                                                                  \
+        return #optype;                                                                            \
+    }
+#define OPERATOR(optype, shapes)                                                                   \
+    {                                                                                              \
+        .version = 17, .create = create_kernel, .name = name_##optype, .provider = no_provider,    \
+        .input_type = any_type, .input_count = one_variadic, .output_type = any_type,              \
+        .output_count = one_variadic, .compute = compute, .destroy = destroy_kernel,               \
+        .input_characteristic = variadic, .output_characteristic = variadic,                       \
+        .input_min_arity = none, .input_homogeneity = one, .output_min_arity = none,               \
+        .output_homogeneity = one, .infer = shapes                                                 \
+    }
+
+NAMED(Add)
+NAMED(Mul)
+NAMED(Identity)
+NAMED(Relu)
+
+static const custom_op operators[] = {OPERATOR(Add, NULL), OPERATOR(Mul, infer),
+                                      OPERATOR(Identity, NULL), OPERATOR(Relu, infer)};
+
+static void make_domain(void)
+{
+    FUZZ_CHECK(!CreateCustomOpDomain("", &domain));
+    for (size_t i = 0; i < sizeof operators / sizeof operators[0]; i++)
+        FUZZ_CHECK(!CustomOpDomain_Add(domain, &operators[i]));
+}
+
+// ---- Models ----
 
 int LLVMFuzzerInitialize(int *argc, char ***argv)
 {
     (void)argc;
     (void)argv;
     fuzz_start();
-    ort_client_load();
+    ort_custom_load(ort_client_table());
     FUZZ_CHECK(!CreateEnv(2, "fuzz", &env) && !CreateCpuMemoryInfo(0, 0, &memory) &&
                !GetAllocatorWithDefaultOptions(&allocator));
+    make_domain();
     return 0;
 }
 
@@ -41,16 +213,6 @@ size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size, unsi
     return size;
 }
 
-// A failure has a text, and what it was to give is NULL.
-static bool is_done(void *status, const void *given)
-{
-    if (!status)
-        return true;
-    FUZZ_CHECK(GetErrorCode(status) > 0 && GetErrorMessage(status)[0] && !given);
-    ReleaseStatus(status);
-    return false;
-}
-
 static void *make_options(unsigned seed)
 {
     static float numbers[64];
@@ -58,6 +220,8 @@ static void *make_options(unsigned seed)
     int64_t len = 4;
     FUZZ_CHECK(!CreateSessionOptions(&options) && !SetIntraOpNumThreads(options, 1));
     FUZZ_CHECK(!AddFreeDimensionOverrideByName(options, seed % 2 ? "N" : "batch", seed / 2 % 4));
+    if (seed % 3 == 1)
+        FUZZ_CHECK(!AddCustomOpDomain(options, domain));
     if (seed % 3 != 0)
         return options;
     FUZZ_CHECK(
