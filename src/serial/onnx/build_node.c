@@ -129,7 +129,9 @@ static ln_status find_type(ln_onnx_builder *b)
     const domain_row *row = find_domain(node->message.domain);
     if (!row)
         return ln_onnx_problem(
-            b, "export the model with functions for it, or without that extension",
+            b,
+            "export the model with functions for it, or without that extension; a library of custom "
+            "operators is registered through ONNX Runtime's interface",
             "the domain '%.*s' is not known", LN_ONNX_NAME(node->message.domain));
     char optype[MAX_OPTYPE];
     snprintf(optype, sizeof optype, "%s%.*s", row->prefix, (int)type.len, (const char *)type.at);
