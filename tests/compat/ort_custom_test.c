@@ -591,7 +591,7 @@ TEST(a_model_names_what_is_in_the_domain)
     put_input(&of_ints, "a", INT64, "1");
     put_output(&of_ints, "y", FLOAT, "K");
     model = custom_model(of_ints);
-    SAYS(client_read(&c, &model), 10, "does not take INT64 for input 0");
+    SAYS(client_read(&c, &model), 10, "does not take INT64 for input 0; it takes FLOAT");
     client_close(&c);
 }
 

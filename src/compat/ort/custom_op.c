@@ -91,8 +91,10 @@ static int *read_in_types(ln_call *call, const ort_kernel_info *node)
 
 // ---- Types ----
 
-// The number of the first input of a type that does not fit; the number of inputs: all fit.
-static size_t find_unfit(const ort_kernel_info *node, const ort_custom_op *op, const int *types)
+// The number of the first input of a type that does not fit, with the type that would;
+// the number of inputs: all fit.
+static size_t find_unfit(const ort_kernel_info *node, const ort_custom_op *op, const int *types,
+                         int *out_wanted)
 {
     size_t count = op->input_count(op);
     bool is_alike = op->version >= ORT_SINCE_VARIADIC && count > 0 &&
@@ -102,8 +104,10 @@ static size_t find_unfit(const ort_kernel_info *node, const ort_custom_op *op, c
         int wanted = ort_input_type(op, i);
         if (is_alike && i >= count)
             wanted = types[count - 1];
-        if (*node->inputs.items[i] && wanted && types[i] != wanted)
+        if (*node->inputs.items[i] && wanted && types[i] != wanted) {
+            *out_wanted = wanted;
             return i;
+        }
     }
     return node->inputs.count;
 }
@@ -111,15 +115,17 @@ static size_t find_unfit(const ort_kernel_info *node, const ort_custom_op *op, c
 static ln_status choose(ln_call *call, ort_kernel_info *node, const int *types, ort_variant **out)
 {
     size_t unfit = 0;
+    int wanted = 0;
     for (size_t i = 0; i < node->variant_count; i++) {
-        unfit = find_unfit(node, node->variants[i].op, types);
+        unfit = find_unfit(node, node->variants[i].op, types, &wanted);
         *out = &node->variants[i];
         if (unfit == node->inputs.count)
             return LN_OK;
     }
-    return ln_call_fail(call, LN_INVALID, "%s '%s' does not take %s for input %zu", node->optype,
-                        node->name, types[unfit] ? ort_elements[types[unfit]].name : "this type",
-                        unfit);
+    return ln_call_fail(
+        call, LN_INVALID, "%s '%s' does not take %s for input %zu; %s takes %s", node->optype,
+        node->name, types[unfit] ? ort_elements[types[unfit]].name : "this type", unfit,
+        node->variant_count > 1 ? "the last of that name" : "it", ort_elements[wanted].name);
 }
 
 // Of types that are left open there is one, that of all inputs whose type is open too, but for
