@@ -217,8 +217,14 @@ class Model:
     def _run(self, feeds, names, time_limit=None, cancel=None, make_array=_make_array, make_strings=_make_strings):
         if self._program is None:
             raise StateError("the model is closed")
+        if not hasattr(feeds, "items"):
+            raise TypeError(f"the inputs are a dict of arrays by name, not {type(feeds).__name__}; "
+                            f"the model takes {', '.join(self._dtypes)}")
         for name in self._needed:
             if name not in feeds:
+                unknown = [other for other in feeds if other not in self._dtypes]
+                if unknown:
+                    raise NotFoundError(f"the model has no input '{unknown[0]}'; it takes {', '.join(self._dtypes)}")
                 raise InvalidError(f"input '{name}' is missing; the model takes {', '.join(self._dtypes)}")
         feeds = {name: _from_numbers(value, self._dtypes.get(name)) for name, value in feeds.items()}
         return self._program.run(feeds, names, make_array, make_strings, float(time_limit or 0), cancel)

@@ -223,6 +223,10 @@ class Running(unittest.TestCase):
             self.model.run({"x": self.x}, ["q"])
         with self.assertRaisesRegex(ValueError, "input 'x' is missing"):
             self.model()
+        with self.assertRaisesRegex(LookupError, "no input 'X'; it takes x"):
+            self.model.run({"X": self.x})
+        with self.assertRaisesRegex(TypeError, "a dict of arrays by name, not ndarray"):
+            self.model.run(self.x)
 
     def test_closed_model_is_a_state_error(self):
         with self.model:
