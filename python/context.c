@@ -123,9 +123,12 @@ static int parse_source(core_options *options, PyObject *source)
 
 int core_options_parse(PyObject *args, PyObject *kwargs, core_options *out_options)
 {
-    static char *names[] = {"source",       "name",       "weights", "target",      "threads",
-                            "memory_limit", "work_limit", "timeout", "folder",      "files",
-                            "symbols",      "strict",     "as_read", "made_inputs", NULL};
+    static char *names[] = {"source",     "name",        "weights",
+                            "target",     "threads",     "memory_limit",
+                            "work_limit", "timeout",     "folder",
+                            "files",      "symbols",     "strict",
+                            "as_read",    "made_inputs", "symbols_may_be_missing",
+                            NULL};
     core_options *options = out_options;
     memset(options, 0, sizeof *options);
     options->target = "cpu";
@@ -136,11 +139,12 @@ int core_options_parse(PyObject *args, PyObject *kwargs, core_options *out_optio
     unsigned long long memory = 0;
     double work = 0;
     options->kept = PyList_New(0);
-    if (!options->kept || !PyArg_ParseTupleAndKeywords(
-                              args, kwargs, "O|zOsnKddOO!O!ppO", names, &source, &options->name,
-                              &weights, &options->target, &threads, &memory, &work,
-                              &options->timeout, &folder, &PyDict_Type, &files, &PyDict_Type,
-                              &symbols, &options->is_strict, &options->is_as_read, &made_inputs))
+    if (!options->kept ||
+        !PyArg_ParseTupleAndKeywords(
+            args, kwargs, "O|zOsnKddOO!O!ppOp", names, &source, &options->name, &weights,
+            &options->target, &threads, &memory, &work, &options->timeout, &folder, &PyDict_Type,
+            &files, &PyDict_Type, &symbols, &options->is_strict, &options->is_as_read, &made_inputs,
+            &options->symbols_may_be_missing))
         goto failed;
     if (PyList_Append(options->kept, args) < 0 ||
         (kwargs && PyList_Append(options->kept, kwargs) < 0))
@@ -173,8 +177,10 @@ static ln_status bind_symbols(const core_options *options, ln_context *ctx)
     for (size_t i = 0; i < options->symbol_count; i++) {
         const char *symbol = options->symbol_names[i];
         int from = options->symbol_from[i], to = options->symbol_to[i];
-        LN_TRY(from < 0 ? ln_context_set_symbol(ctx, symbol, to)
-                        : ln_context_set_range(ctx, symbol, from, to));
+        ln_status status = from < 0 ? ln_context_set_symbol(ctx, symbol, to)
+                                    : ln_context_set_range(ctx, symbol, from, to);
+        if (status != LN_OK && !(status == LN_NOT_FOUND && options->symbols_may_be_missing))
+            return status;
     }
     return LN_OK;
 }

@@ -123,10 +123,11 @@ def _from_numbers(value, dtype):
 
 _LOAD_OPTIONS = ("weights", "target", "threads", "sessions", "memory_limit", "work_limit", "time_limit", "folder",
                  "files", "symbols", "strict", "as_read", "overridable")
+_COMPAT_OPTIONS = ("symbols_may_be_missing",)  # of lightnetrt.compat
 
 
 def _core_options(options):
-    unknown = set(options) - set(_LOAD_OPTIONS)
+    unknown = set(options) - set(_LOAD_OPTIONS + _COMPAT_OPTIONS)
     if unknown:
         raise TypeError(f"unknown option '{sorted(unknown)[0]}'; there are {', '.join(_LOAD_OPTIONS)}")
     names = {"time_limit": "timeout", "overridable": "made_inputs"}

@@ -17,6 +17,7 @@ sys.path.insert(0, str(BUILD / "python"))
 try:
     import numpy as np
     from onnx import TensorProto, helper, numpy_helper
+    import lightnetrt
     import lightnetrt.compat.onnxruntime as ort
 except ImportError as reason:
     print("skipped:", reason)
@@ -119,6 +120,15 @@ class Session(unittest.TestCase):
         self.assertEqual(session.get_inputs()[0].shape, [4, 3])
         self.assertEqual(options.get_session_config_entry("session.intra_op.allow_spinning"), "0")
         np.testing.assert_allclose(session.run(None, {"x": self.x})[0], self.x @ W, rtol=1e-5)
+
+    def test_an_override_of_a_dimension_that_no_input_has_is_unused(self):
+        options = ort.SessionOptions()
+        options.add_free_dimension_override_by_name("sequence", 7)
+        options.add_free_dimension_override_by_name("batch", 4)
+        session = ort.InferenceSession(model(), sess_options=options)
+        self.assertEqual(session.get_inputs()[0].shape, [4, 3])
+        with self.assertRaises(LookupError):
+            lightnetrt.load(model(), symbols={"sequence": 7, "batch": 4})
 
     def test_run_options_terminate(self):
         options = ort.RunOptions()

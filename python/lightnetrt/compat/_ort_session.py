@@ -142,7 +142,8 @@ def check_library(path):
 
 
 class Model:
-    def __init__(self, source, libraries, threads=0, symbols=None, files=None, entries=None):
+    def __init__(self, source, libraries, threads=0, symbols=None, files=None, entries=None,
+                 symbols_may_be_missing=True):  # as they always may there
         self._api = api = _get_api()
         self._session = None
         options = api.make(api.CreateSessionOptions)

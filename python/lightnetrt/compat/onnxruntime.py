@@ -408,7 +408,7 @@ class InferenceSession:
         self._source = path_or_bytes
         self._load_options = {"threads": max(0, self._options.intra_op_num_threads)}
         if self._options._symbols:
-            self._load_options["symbols"] = self._options._symbols
+            self._load_options.update(symbols=self._options._symbols, symbols_may_be_missing=True)
         if self._options._files:
             self._load_options["files"] = self._options._files
         self._overriding = {}
