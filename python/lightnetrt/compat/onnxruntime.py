@@ -401,6 +401,17 @@ def _write(source, path, options):
         os.replace(named, path)
 
 
+def _translate_unread(reason, source):
+    """What is unsupported in a model makes its graph invalid; a file that is none is no protobuf message."""
+    if getattr(reason, "status", None) != "LN_UNSUPPORTED":
+        return _translate(reason)
+    try:
+        lightnetrt.preflight(source)
+    except lightnetrt.Error:
+        return InvalidProtobuf(str(reason))
+    return InvalidGraph(str(reason))
+
+
 class InferenceSession:
     def __init__(self, path_or_bytes, sess_options=None, providers=None, provider_options=None, **unused):
         _take_providers(providers)
@@ -420,7 +431,7 @@ class InferenceSession:
             self._model = self._load_with_libraries() if self._options._libraries else (
                 lightnetrt.load(path_or_bytes, **self._load_options))
         except lightnetrt.Error as reason:
-            raise _translate(reason) from None
+            raise _translate_unread(reason, path_or_bytes) from None
         objects = any(i.dtype in (None, "object") for i in self._model.inputs + self._model.outputs)
         declared = _declared_types(path_or_bytes) if objects else {}
         self._inputs = [NodeArg(item, declared.get(item.name)) for item in self._model.inputs]
