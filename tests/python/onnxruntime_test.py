@@ -106,6 +106,8 @@ class Session(unittest.TestCase):
                                                                "CPUExecutionProvider"])
         self.assertIn("'CUDAExecutionProvider' is not in available provider names", str(caught[0].message))
         self.assertEqual(session.get_providers(), ["CPUExecutionProvider"])
+        session.disable_fallback()
+        session.enable_fallback()
         with self.assertRaisesRegex(ValueError, "CUDAExecutionProvider"):
             ort.InferenceSession(model(), providers=["CUDAExecutionProvider"])
 
@@ -141,6 +143,9 @@ class Session(unittest.TestCase):
     def test_ort_values_and_bindings(self):
         value = ort.OrtValue.ortvalue_from_numpy(self.x)
         self.assertEqual((value.shape(), value.data_type(), value.device_name()), ([4, 3], "tensor(float)", "cpu"))
+        for elements in (self.x, np.array(["a", "b"]), np.array(["a"], object), np.ones(2, "float16"), np.ones(2, bool)):
+            stored = numpy_helper.from_array(elements.astype(object) if elements.dtype.kind == "U" else elements)
+            self.assertEqual(ort.OrtValue.ortvalue_from_numpy(elements).element_type(), stored.data_type)
         (y,) = self.session.run_with_ort_values(["y"], {"x": value})
         np.testing.assert_allclose(y.numpy(), self.x @ W, rtol=1e-5)
         binding, out = self.session.io_binding(), np.zeros((4, 2), "float32")

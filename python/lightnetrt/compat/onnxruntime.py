@@ -238,6 +238,12 @@ class OrtValue:
         dtype = self._value.dtype
         return _type_of(str(dtype) if getattr(dtype, "kind", "f") not in "OUS" else "string")
 
+    def element_type(self):
+        """The number that ONNX has for the type of a tensor's elements."""
+        from ._ort_session import _NUMBERS
+        dtype = self._value.dtype
+        return _NUMBERS[str(dtype) if getattr(dtype, "kind", "f") not in "OUS" else "string"]
+
     def device_name(self):
         return "cpu"
 
@@ -469,6 +475,12 @@ class InferenceSession:
 
     def set_providers(self, providers=None, provider_options=None):
         _take_providers(providers)
+
+    def enable_fallback(self):
+        pass
+
+    def disable_fallback(self):
+        pass
 
     def get_session_options(self):
         return self._options
