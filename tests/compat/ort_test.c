@@ -54,6 +54,11 @@ TEST(missing_functions_name_themselves)
     CHECK_EQ(((int (*)(const void *))api[1])(status), 9);
     CHECK(strstr(((const char *(*)(const void *))api[2])(status), "EnableOrtCustomOps"));
     RELEASE(93, status);
+    status = ((void *(*)(void))api[205])();
+    const char *message = ((const char *(*)(const void *))api[2])(status);
+    CHECK(strstr(message, "CreateCUDAProviderOptions is not implemented"));
+    CHECK(strstr(message, "the only execution provider is CPUExecutionProvider"));
+    RELEASE(93, status);
 }
 
 static const char model[] = "input(| dst=a | dtype=TL_FLOAT, dims=[2, 3]);\n"

@@ -3,9 +3,20 @@
 
 #include "compat/ort/ort.h"
 
+#include <string.h>
+
 #define ORT_API_VERSION  30
 #define ORT_VERSION_TEXT "1.30.0"
 #define ORT_SLOT_COUNT   426
+
+// Functions of other execution providers say which one there is, as programs choose among several.
+static ort_status *fail_absent(const char *name)
+{
+    bool is_of_provider =
+        strstr(name, "AppendExecutionProvider") || strstr(name, "ProviderOptions");
+    return ort_fail(ORT_NOT_IMPLEMENTED, "liblightnet-ort: %s is not implemented%s", name,
+                    is_of_provider ? "; the only execution provider is CPUExecutionProvider" : "");
+}
 
 // What a slot without a function does: a status that names it, else nothing.
 #define R(number, name)
@@ -13,7 +24,7 @@
 #define S(number, name)                                                                            \
     static ort_status *absent_##number(void)                                                       \
     {                                                                                              \
-        return ort_fail(ORT_NOT_IMPLEMENTED, "liblightnet-ort: %s is not implemented", #name);     \
+        return fail_absent(#name);                                                                 \
     }
 #include "compat/ort/slots.inc"
 #undef S
