@@ -1,9 +1,9 @@
-# ln_compat(NAME): another system's C API over ours, in src/compat/NAME.
+# ln_compat(NAME SYSTEM): the C API of SYSTEM over ours, in src/compat/NAME.
 #
 # It becomes a shared library of its own, lightnet-NAME, that is linked with the shared library of
 # LightNet, so it can use the public API only. Its headers are below `include/` and are installed
 # beside ours; what they mark is exported. Deleting the folder leaves the rest as it is.
-function(ln_compat name)
+function(ln_compat name LN_PC_SYSTEM)
   file(GLOB sources CONFIGURE_DEPENDS *.c)
   set(target lightnet_${name})
   add_library(${target} SHARED ${sources})
