@@ -110,6 +110,8 @@ class Session(unittest.TestCase):
         session.enable_fallback()
         with self.assertRaisesRegex(ValueError, "CUDAExecutionProvider"):
             ort.InferenceSession(model(), providers=["CUDAExecutionProvider"])
+        with self.assertRaisesRegex(ValueError, "a list, such as .'CPUExecutionProvider'."):
+            ort.InferenceSession(model(), providers="CPUExecutionProvider")
 
     def test_options(self):
         options = ort.SessionOptions()
@@ -132,6 +134,15 @@ class Session(unittest.TestCase):
         with self.assertRaises(LookupError):
             lightnetrt.load(model(), symbols={"sequence": 7, "batch": 4})
 
+    def test_options_are_those_that_there_are(self):
+        for options in ort.SessionOptions(), ort.RunOptions():
+            with self.assertRaisesRegex(AttributeError, "log_severity"):
+                options.log_severity = 3
+            options.log_severity_level = 3
+        with self.assertRaises(AttributeError):
+            ort.SessionOptions().intra_op_threads = 2
+        ort.SessionOptions().use_per_session_threads = False
+
     def test_run_options_terminate(self):
         options = ort.RunOptions()
         options.terminate = True
@@ -146,6 +157,11 @@ class Session(unittest.TestCase):
         for elements in (self.x, np.array(["a", "b"]), np.array(["a"], object), np.ones(2, "float16"), np.ones(2, bool)):
             stored = numpy_helper.from_array(elements.astype(object) if elements.dtype.kind == "U" else elements)
             self.assertEqual(ort.OrtValue.ortvalue_from_numpy(elements).element_type(), stored.data_type)
+        for number in (TensorProto.FLOAT, TensorProto.INT64, TensorProto.BOOL, TensorProto.FLOAT16):
+            self.assertEqual(ort.OrtValue.ortvalue_from_shape_and_type([2], number).element_type(), number)
+        for number in (TensorProto.BFLOAT16, TensorProto.STRING, 999):
+            with self.assertRaisesRegex(ort.InvalidArgument, "NumPy has no type"):
+                ort.OrtValue.ortvalue_from_shape_and_type([2], number)
         (y,) = self.session.run_with_ort_values(["y"], {"x": value})
         np.testing.assert_allclose(y.numpy(), self.x @ W, rtol=1e-5)
         binding, out = self.session.io_binding(), np.zeros((4, 2), "float32")

@@ -124,22 +124,18 @@ class ModelMetadata:
 class SessionOptions:
     """Threads, free dimensions and initializers count; switches of memory and optimization are accepted."""
 
+    _DEFAULTS = dict(intra_op_num_threads=0, inter_op_num_threads=0,
+                     graph_optimization_level=GraphOptimizationLevel.ORT_ENABLE_ALL,
+                     execution_mode=ExecutionMode.ORT_SEQUENTIAL, execution_order=ExecutionOrder.DEFAULT,
+                     log_severity_level=2, log_verbosity_level=0, logid="", enable_cpu_mem_arena=True,
+                     enable_mem_pattern=True, enable_mem_reuse=True, enable_profiling=False,
+                     profile_file_prefix="onnxruntime_profile_", optimized_model_filepath="",
+                     use_deterministic_compute=False, use_per_session_threads=True)
+    __slots__ = (*_DEFAULTS, "_entries", "_symbols", "_files", "_libraries")  # a misspelt option is refused, as there
+
     def __init__(self):
-        self.intra_op_num_threads = 0
-        self.inter_op_num_threads = 0
-        self.graph_optimization_level = GraphOptimizationLevel.ORT_ENABLE_ALL
-        self.execution_mode = ExecutionMode.ORT_SEQUENTIAL
-        self.execution_order = ExecutionOrder.DEFAULT
-        self.log_severity_level = 2
-        self.log_verbosity_level = 0
-        self.logid = ""
-        self.enable_cpu_mem_arena = True
-        self.enable_mem_pattern = True
-        self.enable_mem_reuse = True
-        self.enable_profiling = False
-        self.profile_file_prefix = "onnxruntime_profile_"
-        self.optimized_model_filepath = ""
-        self.use_deterministic_compute = False
+        for name, value in self._DEFAULTS.items():
+            setattr(self, name, value)
         self._entries = {}
         self._symbols = {}
         self._files = {}
@@ -170,6 +166,9 @@ class SessionOptions:
 
 
 class RunOptions:
+    __slots__ = ("log_severity_level", "log_verbosity_level", "logid", "only_execute_path_to_fetches", "_entries",
+                 "_cancel", "_ends")
+
     def __init__(self):
         self.log_severity_level = 2
         self.log_verbosity_level = 0
@@ -224,7 +223,7 @@ class OrtValue:
     @staticmethod
     def ortvalue_from_shape_and_type(shape, element_type, device_type="cpu", device_id=0):
         _only_cpu(device_type)
-        return OrtValue(numpy.zeros(tuple(shape), dtype=element_type))
+        return OrtValue(numpy.zeros(tuple(shape), dtype=_dtype_of(element_type)))
 
     def numpy(self):
         return self._value
@@ -264,6 +263,16 @@ class OrtValue:
 
     def update_inplace(self, array):
         self._value[...] = array
+
+
+def _dtype_of(element_type):
+    """NumPy's type, from one or from the number that ONNX has for it."""
+    if isinstance(element_type, int):
+        from ._ort_session import _DTYPES
+        element_type = _DTYPES.get(element_type)
+        if element_type is None or element_type == "string" or element_type.startswith(("bfloat", "float8")):
+            raise InvalidArgument(f"NumPy has no type for the elements, {element_type or 'of an unknown number'}")
+    return numpy.dtype(element_type)
 
 
 def _only_cpu(device_type):
@@ -327,7 +336,7 @@ class IOBinding:
 
 def _array_at(address, element_type, shape):
     import ctypes
-    dtype = numpy.dtype(element_type)
+    dtype = _dtype_of(element_type)
     count = int(numpy.prod(shape, dtype="int64"))
     block = (ctypes.c_byte * (count * dtype.itemsize)).from_address(address)
     return numpy.frombuffer(block, dtype=dtype, count=count).reshape(shape)
@@ -375,6 +384,8 @@ def disable_telemetry_events():
 
 
 def _take_providers(providers):
+    if isinstance(providers, str):
+        raise ValueError(f"providers is a list, such as ['{_CPU}'], not '{providers}'")
     names = [item[0] if isinstance(item, (tuple, list)) else item for item in providers or [_CPU]]
     for name in names:
         if name != _CPU:
