@@ -81,7 +81,7 @@ typedef struct ort_library {
     void *handle;
 } ort_library;
 
-// Of options and sessions: a domain, or a library that is closed when nobody holds it any more.
+// Of options and sessions: a domain, or a library that is closed with its last holder.
 struct ort_custom {
     ort_custom *next;
     ort_domain *domain;
@@ -161,7 +161,7 @@ ort_status *ort_custom_register(void);
 // What a shape function sees and says.
 struct ort_infer_context {
     const ort_kernel_info *node;
-    ort_shape *inputs, *outputs; // as many as the node lists; type 0: left out, or not said
+    ort_shape *inputs, *outputs; // one for each that the node lists; type 0: left out, or not said
     ort_attribute *attributes;   // that it has got
 };
 
