@@ -555,8 +555,9 @@ TEST(a_domain_has_operators_by_version)
         put_import(&model, 8, "test.custom", version);
         OK(client_read(&c, &model));
         void *in = VALUE(&c, FLOAT, FLOATS(10)), *out = NULL;
+        const float expected[] = {version < 3 ? 11 : 13};
         OK(run(&c, &in, 1, &out, 1));
-        CHECK_VALUE(out, FLOATS(version < 3 ? 11 : 13));
+        CHECK_VALUE(out, expected);
         ReleaseSession(c.session);
         c.session = NULL;
     }
@@ -794,9 +795,10 @@ TEST(kernels_run_in_each_run)
     CHECK_EQ(counts(&c).created - before.created, 2);
     for (int64_t i = 1; i < 4; i++) {
         void *in = VALUE(&c, FLOAT, FLOATS(1, 2)), *out[2] = {NULL};
+        const int64_t count[] = {i};
         OK(run(&c, &in, 1, out, 2));
-        CHECK_VALUE(out[0], ((int64_t[]){i}));
-        CHECK_VALUE(out[1], ((int64_t[]){i}));
+        CHECK_VALUE(out[0], count);
+        CHECK_VALUE(out[1], count);
     }
     client_close(&c);
 }
