@@ -122,6 +122,16 @@ struct ln_arch {
     /* 1: it computes floats faster than halves (TL_FLOAT16, TL_BFLOAT16), so models of halves are
      * computed in floats between their inputs and outputs. */
     int is_faster_in_floats;
+
+    /* Types of arch `none`, in call form, that groups of the arch compute; the last NULL. NULL:
+     * none. For each, an operator `<type>_<arch>` is registered with the arch: parameters,
+     * arguments and shapes are those of the type, the memory is `mem_type` (LN_MEM_CPU if that is
+     * LN_MEM_NONE). It has no `run` of its own, so `prepare` and `run`, or `run_async` and `wait`,
+     * are required. Outputs are apart from inputs, but for types whose output is the input under
+     * another shape, such as `reshape`: for these a group has nothing to do. The operators of a
+     * group are to be computed as if in the order of their list: what is written later may take the
+     * memory of what is not read any more. */
+    const char *const *core_ops;
 };
 typedef struct ln_arch ln_arch;
 

@@ -9,8 +9,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <lightnet/allocator.h>
 #include <lightnet/util.h>
 
+#include "arch/derive.h"
 #include "base/name_hash.h"
 #include "base/registry.h"
 #include "base/sized.h"
@@ -236,6 +238,55 @@ static void remove_arch(ln_arch *arch)
     (void)ln_registry_remove(&archs, arch->arch_name, NULL);
 }
 
+// What a registered arch has besides its structure, which is not ours.
+typedef struct arch_record {
+    struct arch_record *next;
+    const ln_arch *arch;
+    ln_document *derived; // has `derived_ops`; NULL: none
+    ln_op **derived_ops;  // of its core_ops
+} arch_record;
+
+static arch_record *records;
+
+static ln_status add_record(const ln_arch *arch, arch_record **out_record)
+{
+    arch_record *record = *out_record = ln_alloc(sizeof *record);
+    if (!record)
+        return LN_NO_MEMORY;
+    *record = (arch_record){.next = records, .arch = arch};
+    records = record;
+    return LN_OK;
+}
+
+// Once its operators are no longer registered.
+static void remove_record(const ln_arch *arch)
+{
+    arch_record **at = &records;
+    while (*at && (*at)->arch != arch)
+        at = &(*at)->next;
+    arch_record *record = *at;
+    if (!record)
+        return;
+    *at = record->next;
+    ln_document_destroy(record->derived);
+    ln_free(record);
+}
+
+static ln_status add_ops(ln_op **first)
+{
+    for (ln_op **op = first; op && *op; op++)
+        LN_TRY(add_op(*op));
+    return LN_OK;
+}
+
+static ln_status add_derived(const ln_arch *arch)
+{
+    arch_record *record;
+    LN_TRY(add_record(arch, &record));
+    LN_TRY(ln_arch_derive_ops(arch, &record->derived, &record->derived_ops));
+    return add_ops(record->derived_ops);
+}
+
 static ln_status open_ops(ln_arch *arch)
 {
     return arch->op_rows ? ln_op_rows_open(arch->op_rows, &arch->reg_ops) : LN_OK;
@@ -259,12 +310,15 @@ static ln_status add_arch(ln_arch *arch)
         return status;
     }
     status = table_insert(&LN_ARCH.arch_table, arch->arch_name, arch);
-    for (ln_op **op = arch->reg_ops; status == LN_OK && op && *op; op++)
-        status = add_op(*op);
+    if (status == LN_OK)
+        status = add_ops(arch->reg_ops);
+    if (status == LN_OK)
+        status = add_derived(arch);
     if (status == LN_OK)
         status = add_memory(arch);
     if (status != LN_OK) {
         remove_arch(arch);
+        remove_record(arch);
         close_ops(arch);
         return status;
     }
@@ -276,6 +330,7 @@ static ln_status add_arch(ln_arch *arch)
 static void close_arch(ln_arch *arch)
 {
     remove_arch(arch);
+    remove_record(arch);
     if (arch->cleanup_func)
         arch->cleanup_func(&arch->priv);
     remove_memory(arch);

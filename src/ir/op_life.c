@@ -112,7 +112,8 @@ int ln_op_is_constant(const ln_op *op)
 {
     const ln_op_arg *arg = op->op_arg;
     // An operator of arch `none` says what its variants will do.
-    if (!arg->tensors_in || !arg->tensors_out || (!op->run && !ln_streq(arg->arch, "none")))
+    if (!arg->tensors_in || !arg->tensors_out || op->run == ln_op_run_in_group ||
+        (!op->run && !ln_streq(arg->arch, "none")))
         return 0;
     const ln_tensor_list_entry *in;
     LN_LIST_FOREACH (in, arg->tensors_in) {
@@ -279,6 +280,12 @@ ln_status ln_op_call(ln_op *op, ln_op_func function)
     ln_error_clear();
     function(op->op_arg);
     return finish(op->op_arg);
+}
+
+void ln_op_run_in_group(ln_op_arg *op_arg)
+{
+    (void)ln_op_fail(op_arg, LN_UNSUPPORTED,
+                     "runs in groups of arch '%s' only: load it in a context", op_arg->arch);
 }
 
 ln_status ln_op_run_static(ln_op *op)

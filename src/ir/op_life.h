@@ -29,8 +29,12 @@ ln_status ln_op_call(ln_op *op, ln_op_func function);
 int ln_op_is_random(const ln_op_arg *op_arg);
 
 // 1 if the operator, which is checked, reads something and all of it is static and no input of the
-// model, and it is not random: one run is enough, and what it makes is static as well.
+// model, and it is not random: one run is enough, and what it makes is static as well. 0 for
+// operators of groups, which compute in each run.
 int ln_op_is_constant(const ln_op *op);
+
+// The `run` of operators that only groups of their arch compute; it fails.
+void ln_op_run_in_group(ln_op_arg *op_arg);
 
 // Computes what stays the same for all runs: static_run, and the run of a constant operator.
 ln_status ln_op_run_static(ln_op *op);
