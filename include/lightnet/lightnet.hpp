@@ -404,6 +404,19 @@ public:
         return std::vector<int>(t->dims, t->dims + t->ndim);
     }
     void run() { check(ln_session_run(get())); }
+
+    // A run in the session's own thread, and its end, whose failure is thrown.
+    void run_async(ln_session_done_func done = nullptr, void *user = nullptr)
+    {
+        check(ln_session_run_async(get(), done, user));
+    }
+    void wait() { check(ln_session_wait(get())); }
+    bool has_ended(double seconds = 0) const
+    {
+        int has_ended;
+        check(ln_session_poll(get(), seconds, &has_ended));
+        return has_ended != 0;
+    }
     template <std::ranges::contiguous_range R>
     void set(const std::string &name, const R &elements) {
         using T = std::ranges::range_value_t<R>;

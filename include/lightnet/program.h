@@ -97,7 +97,8 @@ LN_API int ln_program_is_fixed(const ln_program *program);
 /* A session whose inputs have their first value, else zeros. It holds the program. The caller frees
  * *out_session. */
 LN_API ln_status ln_session_create(ln_program *program, ln_session **out_session);
-LN_API void ln_session_free(ln_session *session); /* NULL is fine */
+/* NULL is fine. Waits for a run that goes on; request its cancel first if it is to end early. */
+LN_API void ln_session_free(ln_session *session);
 
 /* What the model states of an input or output, before and after a run, as `ln_context_tensor_dtype`
  * and its siblings; a symbol lives as long as the program. LN_NOT_FOUND is recorded for other
@@ -164,6 +165,30 @@ LN_API ln_status ln_session_run(ln_session *session);
  * `ln_context_set_timeout` and `ln_context_set_cancel`. */
 LN_API ln_status ln_session_set_timeout(ln_session *session, double seconds);
 LN_API ln_status ln_session_set_cancel(ln_session *session, ln_cancel *cancel);
+
+/* ---- Runs beside the caller ---- */
+
+/* Told that a run has ended, and how. */
+typedef void (*ln_session_done_func)(void *user, ln_status status);
+
+/* Starts a run as `ln_session_run` in a thread of the session's own, which the first such run
+ * makes, and returns at once. `done` (NULL: nobody) is called in that thread with `user` when the
+ * run has ended, before those who wait go on; `ln_error_message` there has the reason of a failure,
+ * and it may look at values, set inputs and free the session. Until then the session may only be
+ * waited for and asked: all else fails with LN_STATE and changes nothing. Memory that is bound is
+ * the run's meanwhile. Cancel objects and the session's timeout end it; `ln_thread_set_timeout` is
+ * no matter. In a process that forked meanwhile the run does not go on: the session can only be
+ * freed there. Fails: LN_STATE while a run goes on, LN_NO_MEMORY if there is no thread. */
+LN_API ln_status ln_session_run_async(ln_session *session, ln_session_done_func done, void *user);
+
+/* Waits until the run that `ln_session_run_async` has started last has ended, and returns what
+ * `ln_session_run` would have, the message too; again the same when asked again. Threads may wait
+ * together. Fails: LN_STATE if none was started, or from `done`. */
+LN_API ln_status ln_session_wait(ln_session *session);
+
+/* Waits for at most `seconds` (0: not at all); *out_has_ended is then 1 if the run has ended, else
+ * 0. Fails as `ln_session_wait`; how the run went it does not tell. */
+LN_API ln_status ln_session_poll(const ln_session *session, double seconds, int *out_has_ended);
 
 LN_CPPEND
 

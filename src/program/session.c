@@ -11,6 +11,7 @@
 #include "ir/context.h"
 #include "ir/phase.h"
 #include "ir/writes.h"
+#include "program/session_async.h"
 #include "run/run.h"
 #include "tensor/meter.h"
 
@@ -18,7 +19,7 @@
 
 void ln_session_free(ln_session *session)
 {
-    if (!session)
+    if (!session || !ln_session_end_async(session))
         return;
     ln_session_end_values(session);
     ln_context_free(session->clone);
@@ -112,6 +113,7 @@ static ln_status find_end(const ln_session *session, const char *tname,
     *out_end = NULL;
     if (!session)
         return LN_FAIL(LN_INVALID, "the session is NULL");
+    LN_TRY(ln_session_check_idle(session));
     *out_end = ln_program_find(session->program, tname);
     return *out_end ? LN_OK : ln_error_status();
 }
@@ -598,10 +600,8 @@ static ln_status run_clone(ln_session *session)
     return ln_context_run(session->clone);
 }
 
-ln_status ln_session_run(ln_session *session)
+ln_status ln_session_run_now(ln_session *session)
 {
-    if (!session)
-        return LN_FAIL(LN_INVALID, "the session is NULL");
     if (session->values)
         LN_TRY(ln_session_run_values(session));
     else
@@ -609,16 +609,25 @@ ln_status ln_session_run(ln_session *session)
     return copy_bound(session, false);
 }
 
+static ln_status check_ended(const ln_session *session)
+{
+    return session ? ln_session_check_ended(session) : LN_FAIL(LN_INVALID, "the session is NULL");
+}
+
+ln_status ln_session_run(ln_session *session)
+{
+    LN_TRY(check_ended(session));
+    return ln_session_run_now(session);
+}
+
 ln_status ln_session_set_timeout(ln_session *session, double seconds)
 {
-    if (!session)
-        return LN_FAIL(LN_INVALID, "the session is NULL");
+    LN_TRY(check_ended(session));
     return ln_context_set_timeout(runs_clone(session) ? session->clone : session->face, seconds);
 }
 
 ln_status ln_session_set_cancel(ln_session *session, ln_cancel *cancel)
 {
-    if (!session)
-        return LN_FAIL(LN_INVALID, "the session is NULL");
+    LN_TRY(check_ended(session));
     return ln_context_set_cancel(runs_clone(session) ? session->clone : session->face, cancel);
 }

@@ -38,7 +38,11 @@ struct ln_session {
     ln_context *face;       // whom runs belong to, with limits, time and threads: this one, or the
                             // context whose runs they are
     ln_context own_face;    // no model
+    struct ln_session_async *async; // runs in a thread of their own; NULL: none has been started
 };
+
+// Runs in this thread, whoever else may wait for it.
+ln_status ln_session_run_now(ln_session *session);
 
 size_t ln_session_number(const ln_session *session, const ln_program_end *end);
 
