@@ -244,6 +244,8 @@ ln_status ln_serializer_choose(const char *path, const char *bytes, size_t byte_
         return LN_OK;
     if (ln_serializer_count() == 0)
         return LN_FAIL(LN_STATE, "%s: no format is registered; call ln_arch_init first", name);
+    if (byte_count == 0)
+        return LN_FAIL(LN_SYNTAX, "%s: the model is empty (0 bytes)", name);
     char readers[512];
     list_readers(readers, sizeof readers);
     return LN_FAIL(LN_UNSUPPORTED, "%s: no reader knows this format; the formats of models are %s",

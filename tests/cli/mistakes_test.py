@@ -411,7 +411,7 @@ MISTAKES = r"""
 2 --verison
     unknown option --verison; did you mean --version? try `lightnet --help`
 1 - 
-    <stdin>: no reader knows this format; the formats of models are
+    <stdin>: the model is empty (0 bytes)
 2 -c
     no input file
 2 -o out2.json

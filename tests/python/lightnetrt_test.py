@@ -109,6 +109,14 @@ class Loading(unittest.TestCase):
         with self.assertRaises((ValueError, NotImplementedError)):
             lightnetrt.load(b"\xff" * 100)
 
+    def test_an_empty_model_is_a_format_error(self):
+        for call in lightnetrt.load, lightnetrt.inspect, lightnetrt.preflight, lightnetrt.plan:
+            for model in b"", bytearray(), memoryview(b""):
+                with self.assertRaisesRegex(lightnetrt.FormatError, "the model is empty"):
+                    call(model)
+        with self.assertRaisesRegex(lightnetrt.UnsupportedError, "no reader knows this format"):
+            lightnetrt.load(b"neither of them")
+
     def test_changed_bytes_give_results_or_errors(self):
         """Bytes of models that are changed, cut, doubled or moved: a result or an Error, never anything else."""
         import random
