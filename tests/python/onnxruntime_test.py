@@ -4,6 +4,7 @@
 
 Usage: onnxruntime_test.py BUILD-FOLDER. Exits with 77 where the package, NumPy or ONNX is missing.
 """
+import ctypes
 import pickle
 import resource
 import sys
@@ -16,6 +17,7 @@ BUILD = Path(sys.argv.pop(1)).resolve()
 sys.path.insert(0, str(BUILD / "python"))
 try:
     import numpy as np
+    import onnx
     from onnx import TensorProto, helper, numpy_helper
     import lightnetrt
     import lightnetrt.compat.onnxruntime as ort
@@ -24,6 +26,8 @@ except ImportError as reason:
     sys.exit(77)
 
 W = np.arange(6, dtype="float32").reshape(3, 2)
+needs_c_abi = unittest.skipUnless(hasattr(ctypes.CDLL(lightnetrt._core.__file__), "OrtGetApiBase"),
+                                  "this build of lightnetrt is without the C ABI")
 
 
 def model(kind=TensorProto.FLOAT, node=None, metadata={}):
@@ -143,6 +147,38 @@ class Session(unittest.TestCase):
             ort.SessionOptions().intra_op_threads = 2
         ort.SessionOptions().use_per_session_threads = False
 
+    def test_options_are_of_their_types(self):
+        cases = (("intra_op_num_threads", "two"), ("intra_op_num_threads", 2.5), ("intra_op_num_threads", None),
+                 ("inter_op_num_threads", 2**31), ("graph_optimization_level", "all"), ("graph_optimization_level", 7),
+                 ("execution_mode", 2), ("enable_mem_pattern", "no"), ("enable_profiling", None), ("logid", 3),
+                 ("optimized_model_filepath", 3))
+        options = ort.SessionOptions()
+        for name, value in cases:
+            before = getattr(options, name)
+            with self.assertRaisesRegex(TypeError, f"SessionOptions.{name} is .*, not {value!r}"):
+                setattr(options, name, value)
+            self.assertEqual(getattr(options, name), before)
+        with self.assertRaisesRegex(TypeError, "RunOptions.log_severity_level is int, not 'high'"):
+            ort.RunOptions().log_severity_level = "high"
+        with self.assertRaisesRegex(TypeError, "RunOptions.terminate is bool, not 'yes'"):
+            ort.RunOptions().terminate = "yes"
+        options.graph_optimization_level, options.enable_mem_pattern, options.optimized_model_filepath = 99, 0, Path("a")
+        self.assertEqual((options.graph_optimization_level, options.enable_mem_pattern, options.optimized_model_filepath),
+                         (ort.GraphOptimizationLevel.ORT_ENABLE_ALL, False, "a"))
+
+    def test_a_negative_number_of_threads_is_the_default(self):
+        options = ort.SessionOptions()
+        options.intra_op_num_threads = -1
+        session = ort.InferenceSession(model(), options)
+        np.testing.assert_allclose(session.run(None, {"x": self.x})[0], self.x @ W, rtol=1e-5)
+
+    def test_no_profile_is_written(self):
+        self.assertEqual((self.session.end_profiling(), self.session.get_profiling_start_time_ns()), ("", 0))
+        options = ort.SessionOptions()
+        options.enable_profiling = True
+        with self.assertRaisesRegex(ort.NotImplemented, "profiles are not written"):
+            ort.InferenceSession(model(), options)
+
     def test_run_options_terminate(self):
         options = ort.RunOptions()
         options.terminate = True
@@ -174,6 +210,78 @@ class Session(unittest.TestCase):
         binding.bind_output("y")
         self.session.run_with_iobinding(binding)
         self.assertTrue(np.array_equal(binding.copy_outputs_to_cpu()[0], out))
+
+    def test_sizes_of_values(self):
+        sizes = [(np.zeros((4, 3), "float32"), 48), (np.zeros((0, 3), "int64"), 0), (np.float16(1), 2), (np.array(True), 1)]
+        for array, size in sizes:
+            self.assertEqual(ort.OrtValue.ortvalue_from_numpy(array).tensor_size_in_bytes(), size)
+        for value in np.array(["a"], object), [np.zeros(2, "float32")]:
+            with self.assertRaisesRegex(ort.InvalidArgument, "only a tensor of numbers"):
+                ort.OrtValue(value).tensor_size_in_bytes()
+
+    def test_unknown_names_are_not_bound(self):
+        binding, value = self.session.io_binding(), ort.OrtValue.ortvalue_from_numpy(self.x)
+        for bind in (lambda: binding.bind_cpu_input("q", self.x), lambda: binding.bind_ortvalue_input("q", value),
+                     lambda: binding.bind_input("q", "cpu", 0, np.float32, self.x.shape, self.x.ctypes.data)):
+            with self.assertRaisesRegex(ort.Fail, "Failed to find input name in the mapping: q; the model has x"):
+                bind()
+        for bind in lambda: binding.bind_output("q"), lambda: binding.bind_ortvalue_output("x", value):
+            with self.assertRaisesRegex(ort.InvalidArgument, "Invalid output name: .; the model has y"):
+                bind()
+        with self.assertRaisesRegex(ValueError, "needs `element_type` and `shape`"):
+            binding.bind_output("y", buffer_ptr=self.x.ctypes.data)
+        binding.bind_cpu_input("x", self.x)
+        self.session.run_with_iobinding(binding)  # of no output
+        self.assertEqual(binding.copy_outputs_to_cpu(), [])
+
+    def test_runs_with_vectors_of_values(self):
+        feeds, fetches, device = ort.OrtValueVector(), ort.OrtValueVector(), ort.OrtDevice.make("cpu", 0)
+        feeds.push_back(ort.OrtValue.ortvalue_from_numpy(self.x)._ortvalue)
+        self.session.run_with_ortvaluevector(ort.RunOptions(), ["x"], feeds, ["y"], fetches, [device._get_c_device()])
+        (y,) = (ort.OrtValue(value).numpy() for value in fetches)
+        np.testing.assert_allclose(y, self.x @ W, rtol=1e-5)
+        out = np.zeros((4, 2), "float32")
+        fetches = ort.OrtValueVector([ort.OrtValue.ortvalue_from_numpy(out)])
+        self.session.run_with_ortvaluevector(None, ["x"], feeds, ["y"], fetches, [device])
+        self.assertEqual(out.tolist(), y.tolist())
+        self.assertIs(fetches[0].numpy(), out)
+        for names, values in (["x", "z"], feeds), (["x"], ort.OrtValueVector()):
+            with self.assertRaisesRegex(ort.InvalidArgument, "names of inputs"):
+                self.session.run_with_ortvaluevector(None, names, values, ["y"], ort.OrtValueVector(), [device])
+        with self.assertRaisesRegex(ort.InvalidArgument, "1 names of outputs, and 2 values"):
+            self.session.run_with_ortvaluevector(None, ["x"], feeds, ["y"], fetches + fetches, [device])
+
+    @needs_c_abi
+    def test_initializers_are_replaced(self):
+        options, w = ort.SessionOptions(), np.float32([[1, -1], [2, 0], [0, 3]])
+        options.add_initializer("w", ort.OrtValue.ortvalue_from_numpy(w))
+        with self.assertRaisesRegex(ort.InvalidArgument, "'w' has been added already"):
+            options.add_initializer("w", ort.OrtValue.ortvalue_from_numpy(w))
+        with self.assertRaisesRegex(TypeError, "'v' is an OrtValue, not ndarray"):
+            options.add_initializer("v", w)
+        session = ort.InferenceSession(model(), options)
+        self.assertEqual(session.run(None, {"x": np.float32([[1, 2, 3]])})[0].tolist(), [[5, 8]])
+        self.assertEqual(self.session.run(None, {"x": np.float32([[1, 2, 3]])})[0].tolist(), [[16, 22]])
+        wrong = ort.SessionOptions()
+        wrong.add_initializer("w", ort.OrtValue.ortvalue_from_numpy(w.T.copy()))
+        with self.assertRaisesRegex(ort.InvalidArgument, "initializer 'w': the model states another type or shape"):
+            ort.InferenceSession(model(), wrong)
+
+    @needs_c_abi
+    def test_external_initializers_are_replaced(self):
+        made = onnx.load_from_string(model())
+        weights = made.graph.initializer[0]
+        weights.ClearField("raw_data")
+        weights.data_location = TensorProto.EXTERNAL
+        weights.external_data.add(key="location", value="nowhere.bin")
+        options = ort.SessionOptions()
+        options.add_external_initializers(["w"], [ort.OrtValue.ortvalue_from_numpy(W)])
+        session = ort.InferenceSession(made.SerializeToString(), options)
+        np.testing.assert_allclose(session.run(None, {"x": self.x})[0], self.x @ W, rtol=1e-5)
+        with self.assertRaises(ort.Fail):  # its data is in the model
+            ort.InferenceSession(model(), options)
+        with self.assertRaisesRegex(ort.InvalidArgument, "1 names, and 0 values"):
+            options.add_external_initializers(["v"], [])
 
     def test_initializers_are_overridden(self):
         graph = helper.make_graph([helper.make_node("Add", ["x", "b"], ["y"])], "g",

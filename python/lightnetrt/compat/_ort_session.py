@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Sessions with custom operators, for lightnetrt.compat.onnxruntime.
+"""Sessions with custom operators or initializers of their own, for lightnetrt.compat.onnxruntime.
 
-Libraries of custom operators call the C ABI of ONNX Runtime, which the module _core exports beside its own functions.
+Libraries of custom operators call the C ABI of ONNX Runtime, which the module _core exports beside its own functions;
+it also has the function that replaces initializers of a model.
 A session here is one of that ABI, and looks to its callers like a `lightnetrt.Model`.
 """
 import ctypes
@@ -53,7 +54,9 @@ _SLOTS = {
     "GetStringTensorElementLength": (127, c_void_p, c_size_t, c_void_p),
     "GetStringTensorElement": (128, c_void_p, c_size_t, c_size_t, c_void_p),
     "AddSessionConfigEntry": (130, c_void_p, c_char_p, c_char_p),
+    "AddInitializer": (150, c_void_p, c_char_p, c_void_p),
     "ModelMetadataGetGraphDescription": (158, c_void_p, c_void_p, c_void_p),
+    "AddExternalInitializers": (210, c_void_p, c_void_p, c_void_p, c_size_t),
     "RegisterCustomOpsLibrary_V2": (228, c_void_p, c_char_p),
     "GetResizedStringTensorElementBuffer": (252, c_void_p, c_size_t, c_size_t, c_void_p),
     "AddExternalInitializersFromFilesInMemory": (279, c_void_p, c_void_p, c_void_p, c_void_p, c_size_t),
@@ -85,7 +88,7 @@ class _Api:
 
         library = ctypes.CDLL(_core.__file__)
         if not hasattr(library, "OrtGetApiBase"):
-            raise StatusError(9, "this build of lightnetrt is without the C ABI that custom operators need")
+            raise StatusError(9, "this build of lightnetrt is without the C ABI that custom operators and initializers need")
         library.OrtGetApiBase.restype = POINTER(Base)
         table = ctypes.cast(library.OrtGetApiBase().contents.get_api(30), POINTER(c_void_p))
         for name, (number, *types) in _SLOTS.items():
@@ -142,8 +145,8 @@ def check_library(path):
 
 
 class Model:
-    def __init__(self, source, libraries, threads=0, symbols=None, files=None, entries=None,
-                 symbols_may_be_missing=True):  # as they always may there
+    def __init__(self, source, libraries, threads=0, symbols=None, files=None, entries=None, initializers=None,
+                 external_initializers=None, symbols_may_be_missing=True):  # as they always may there
         self._api = api = _get_api()
         self._session = None
         options = api.make(api.CreateSessionOptions)
@@ -153,7 +156,8 @@ class Model:
                 api.AddFreeDimensionOverrideByName(options, name.encode(), size)
             for key, value in (entries or {}).items():
                 api.AddSessionConfigEntry(options, key.encode(), value.encode())
-            kept = self._add_files(options, files or {})
+            kept = (self._add_files(options, files or {}), self._add_initializers(options, initializers or {}),
+                    self._add_external(options, external_initializers or {}))
             for path in libraries:
                 api.RegisterCustomOpsLibrary_V2(options, os.fsencode(path))
             if isinstance(source, (str, os.PathLike)):
@@ -182,6 +186,29 @@ class Model:
         sizes = (c_size_t * len(files))(*map(len, contents))
         self._api.AddExternalInitializersFromFilesInMemory(options, names, buffers, sizes, len(files))
         return names, buffers, contents
+
+    def _add_initializers(self, options, arrays):
+        """The options hold the values, whose memory is returned."""
+        kept = []
+        for name, array in arrays.items():
+            value, memory = self._value_of(array, None)
+            kept.append(memory)
+            try:
+                self._api.AddInitializer(options, name.encode(), value)
+            finally:
+                self._api.ReleaseValue(value)
+        return kept
+
+    def _add_external(self, options, arrays):
+        pairs = [self._value_of(array, None) for array in arrays.values()]
+        values = [value for value, _ in pairs]
+        names = (c_char_p * len(pairs))(*(name.encode() for name in arrays))
+        try:
+            self._api.AddExternalInitializers(options, names, (c_void_p * len(pairs))(*values), len(pairs))
+        finally:
+            for value in values:
+                self._api.ReleaseValue(value)
+        return [memory for _, memory in pairs]
 
     # ---- What the model states ----
 

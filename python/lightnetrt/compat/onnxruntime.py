@@ -65,7 +65,7 @@ _CLASSES_OF_CODES = {kind._code: kind for kind in (Fail, InvalidArgument, NoSuch
 def _translate(reason):
     if isinstance(reason, _OrtError):
         return reason
-    code = getattr(reason, "code", None)  # of a session with custom operators
+    code = getattr(reason, "code", None)  # of a session of the C ABI
     if code is not None:
         return _CLASSES_OF_CODES.get(code, Fail)(str(reason))
     if isinstance(reason, lightnetrt.FileMissingError):
@@ -121,8 +121,38 @@ class ModelMetadata:
         self.custom_metadata_map = dict(metadata.properties)
 
 
-class SessionOptions:
-    """Threads, free dimensions and initializers count; switches of memory and optimization are accepted."""
+def _convert(name, kind, value):
+    """What is set, as the option's type; a TypeError where it is not of that type, as there."""
+    if issubclass(kind, IntEnum) and value in tuple(kind):  # or its number
+        return kind(value)
+    if kind is bool and isinstance(value, (bool, int, numpy.bool_)):
+        return bool(value)
+    if kind is int and isinstance(value, (int, numpy.integer)) and -2**31 <= value < 2**31:
+        return int(value)
+    if kind is str and isinstance(value, (str, os.PathLike)):
+        return os.fspath(value)
+    raise TypeError(f"{name} is {kind.__name__}, not {value!r}")
+
+
+class _Options:
+    """Each option is of the type that its default value has, and a misspelt one is refused, as there."""
+    __slots__ = ()
+    _DEFAULTS = {}
+
+    def __init__(self):
+        for name, value in self._DEFAULTS.items():
+            setattr(self, name, value)
+
+    def __setattr__(self, name, value):
+        if name in self._DEFAULTS:
+            value = _convert(f"{type(self).__name__}.{name}", type(self._DEFAULTS[name]), value)
+        super().__setattr__(name, value)
+
+
+class SessionOptions(_Options):
+    """Threads, free dimensions and initializers count; switches of memory and optimization are accepted.
+
+    A number of threads below 1 is the default, one for each processor."""
 
     _DEFAULTS = dict(intra_op_num_threads=0, inter_op_num_threads=0,
                      graph_optimization_level=GraphOptimizationLevel.ORT_ENABLE_ALL,
@@ -131,15 +161,16 @@ class SessionOptions:
                      enable_mem_pattern=True, enable_mem_reuse=True, enable_profiling=False,
                      profile_file_prefix="onnxruntime_profile_", optimized_model_filepath="",
                      use_deterministic_compute=False, use_per_session_threads=True)
-    __slots__ = (*_DEFAULTS, "_entries", "_symbols", "_files", "_libraries")  # a misspelt option is refused, as there
+    __slots__ = (*_DEFAULTS, "_entries", "_symbols", "_files", "_libraries", "_initializers", "_external")
 
     def __init__(self):
-        for name, value in self._DEFAULTS.items():
-            setattr(self, name, value)
+        super().__init__()
         self._entries = {}
         self._symbols = {}
         self._files = {}
         self._libraries = []
+        self._initializers = {}
+        self._external = {}
 
     def add_session_config_entry(self, key, value):
         self._entries[str(key)] = str(value)
@@ -156,6 +187,24 @@ class SessionOptions:
         for name, buffer, length in zip(names, buffers, lengths):
             self._files[name] = memoryview(buffer)[:length]
 
+    def add_initializer(self, name, ort_value):
+        """The value that replaces the model's initializer of this name, type and shape."""
+        self._add_value(self._initializers, name, ort_value)
+
+    def add_external_initializers(self, names, ort_values):
+        """The same of initializers whose data the model has in other files."""
+        if len(names) != len(ort_values):
+            raise InvalidArgument(f"there are {len(names)} names, and {len(ort_values)} values")
+        for name, value in zip(names, ort_values):
+            self._add_value(self._external, name, value)
+
+    def _add_value(self, values, name, ort_value):
+        if not isinstance(ort_value, OrtValue):
+            raise TypeError(f"the value of initializer '{name}' is an OrtValue, not {type(ort_value).__name__}")
+        if name in self._initializers or name in self._external:
+            raise InvalidArgument(f"initializer '{name}' has been added already")
+        values[name] = ort_value
+
     def register_custom_ops_library(self, path):
         from . import _ort_session
         try:
@@ -165,18 +214,15 @@ class SessionOptions:
         self._libraries.append(os.fspath(path))
 
 
-class RunOptions:
-    __slots__ = ("log_severity_level", "log_verbosity_level", "logid", "only_execute_path_to_fetches", "_entries",
-                 "_cancel", "_ends")
+class RunOptions(_Options):
+    _DEFAULTS = dict(log_severity_level=2, log_verbosity_level=0, logid="", only_execute_path_to_fetches=False)
+    __slots__ = (*_DEFAULTS, "_entries", "_cancel", "_ends")
 
     def __init__(self):
-        self.log_severity_level = 2
-        self.log_verbosity_level = 0
-        self.logid = ""
-        self.only_execute_path_to_fetches = False
+        super().__init__()
         self._entries = {}
         self._cancel = lightnetrt.Cancel()
-        self._ends = set()  # functions that end runs of sessions with custom operators
+        self._ends = set()  # functions that end runs of sessions of the C ABI
 
     @contextmanager
     def _watch(self, end):
@@ -195,7 +241,7 @@ class RunOptions:
 
     @terminate.setter
     def terminate(self, value):
-        if value:
+        if _convert("RunOptions.terminate", bool, value):
             self._cancel.request()
             for end in tuple(self._ends):
                 end()
@@ -213,7 +259,15 @@ class RunOptions:
 
 class OrtValue:
     def __init__(self, value):
-        self._value = value
+        self._value = value._value if isinstance(value, OrtValue) else value
+
+    @property
+    def _ortvalue(self):
+        """What programs put into an OrtValueVector: there a value of C++, here this one."""
+        return self
+
+    def _get_c_value(self):
+        return self
 
     @staticmethod
     def ortvalue_from_numpy(array, device_type="cpu", device_id=0):
@@ -243,6 +297,11 @@ class OrtValue:
         dtype = self._value.dtype
         return _NUMBERS[str(dtype) if getattr(dtype, "kind", "f") not in "OUS" else "string"]
 
+    def tensor_size_in_bytes(self):
+        if not self.is_tensor() or self.data_type() == "tensor(string)":
+            raise InvalidArgument(f"only a tensor of numbers has a size in bytes, not {self.data_type()}")
+        return self._value.nbytes
+
     def device_name(self):
         return "cpu"
 
@@ -265,6 +324,41 @@ class OrtValue:
         self._value[...] = array
 
 
+class OrtValueVector(list):
+    """Values in the order of the names that they belong to."""
+
+    push_back = list.append
+
+    def reserve(self, count):
+        pass
+
+    def shrink_to_fit(self):
+        pass
+
+
+class OrtDevice:
+    def __init__(self, name, device_id=0):
+        _only_cpu(name.lower())
+        self._device_id = device_id
+
+    @staticmethod
+    def make(ort_device_name, device_id):
+        return OrtDevice(ort_device_name, device_id)
+
+    @staticmethod
+    def cpu():
+        return 0
+
+    def _get_c_device(self):
+        return self
+
+    def device_id(self):
+        return self._device_id
+
+    def device_type(self):
+        return OrtDevice.cpu()
+
+
 def _dtype_of(element_type):
     """NumPy's type, from one or from the number that ONNX has for it."""
     if isinstance(element_type, int):
@@ -285,22 +379,32 @@ class IOBinding:
         self._session = session
         self._inputs, self._outputs, self._results = {}, {}, []
 
-    def bind_cpu_input(self, name, array):
+    def _bind_input(self, name, array):
+        self._session._need_input(name)
         self._inputs[name] = array
 
+    def _bind_output(self, name, array):
+        self._session._need_output(name)
+        self._outputs[name] = array
+
+    def bind_cpu_input(self, name, array):
+        self._bind_input(name, array)
+
     def bind_ortvalue_input(self, name, value):
-        self._inputs[name] = value.numpy()
+        self._bind_input(name, value.numpy())
 
     def bind_input(self, name, device_type, device_id, element_type, shape, buffer_ptr):
         _only_cpu(device_type)
-        self._inputs[name] = _array_at(buffer_ptr, element_type, shape)
+        self._bind_input(name, _array_at(buffer_ptr, element_type, shape))
 
     def bind_output(self, name, device_type="cpu", device_id=0, element_type=None, shape=None, buffer_ptr=None):
         _only_cpu(device_type)
-        self._outputs[name] = None if buffer_ptr is None else _array_at(buffer_ptr, element_type, shape)
+        if buffer_ptr is not None and (element_type is None or shape is None):
+            raise ValueError("the memory at `buffer_ptr` needs `element_type` and `shape`")
+        self._bind_output(name, None if buffer_ptr is None else _array_at(buffer_ptr, element_type, shape))
 
     def bind_ortvalue_output(self, name, value):
-        self._outputs[name] = value.numpy()
+        self._bind_output(name, value.numpy())
 
     def synchronize_inputs(self):
         pass
@@ -318,20 +422,14 @@ class IOBinding:
     def get_outputs(self):
         return [OrtValue(value) for value in self._results]
 
+    def get_outputs_as_ortvaluevector(self):
+        return OrtValueVector(self.get_outputs())
+
     def copy_outputs_to_cpu(self):
         return list(self._results)
 
     def _run(self, run_options):
-        names = list(self._outputs)
-        results = self._session.run(names, self._inputs, run_options)
-        for i, bound in enumerate(self._outputs.values()):
-            if bound is not None:
-                if bound.shape != results[i].shape or bound.dtype != results[i].dtype:
-                    raise InvalidArgument(f"output '{names[i]}' is {results[i].dtype}{list(results[i].shape)}, what is "
-                                          f"bound to it {bound.dtype}{list(bound.shape)}")
-                bound[...] = results[i]
-                results[i] = bound
-        self._results = results
+        self._results = self._session._run_into(self._outputs, self._inputs, run_options)
 
 
 def _array_at(address, element_type, shape):
@@ -443,9 +541,9 @@ class InferenceSession:
         if self._options.enable_profiling:
             raise NotImplemented("profiles are not written; `lightnet bench --profile` shows the time of each operator")
         try:
-            if self._options.optimized_model_filepath and not self._options._libraries:
+            if self._options.optimized_model_filepath and not self._needs_c_abi():
                 _write(path_or_bytes, self._options.optimized_model_filepath, self._load_options)
-            self._model = self._load_with_libraries() if self._options._libraries else (
+            self._model = self._load_through_c_abi() if self._needs_c_abi() else (
                 lightnetrt.load(path_or_bytes, **self._load_options))
         except lightnetrt.Error as reason:
             raise _translate_unread(reason, path_or_bytes) from None
@@ -457,20 +555,38 @@ class InferenceSession:
     def get_inputs(self):
         return self._inputs
 
+    def _need_input(self, name):
+        if name not in self._model.metadata.defaults and all(item.name != name for item in self._inputs):
+            raise Fail(f"Failed to find input name in the mapping: {name}; the model has {self._names(self._inputs)}")
+
+    def _need_output(self, name):
+        if all(item.name != name for item in self._outputs):
+            raise InvalidArgument(f"Invalid output name: {name}; the model has {self._names(self._outputs)}")
+
+    @staticmethod
+    def _names(items):
+        return ", ".join(item.name for item in items)
+
     def get_outputs(self):
         return self._outputs
 
-    def _load_with_libraries(self):
+    def _needs_c_abi(self):
+        options = self._options
+        return bool(options._libraries or options._initializers or options._external)
+
+    def _load_through_c_abi(self):
         from . import _ort_session
         if self._options.optimized_model_filepath:
-            raise NotImplemented("a model with custom operators cannot be written")
+            raise NotImplemented("a model with custom operators, or with initializers of its session, cannot be written")
         if isinstance(self._source, (str, os.PathLike)) and not os.path.exists(self._source):
             raise NoSuchFile(f"Load model from {os.fspath(self._source)} failed. File doesn't exist")
+        values = {name: value.numpy() for name, value in self._options._initializers.items()}
+        external = {name: value.numpy() for name, value in self._options._external.items()}
         return _ort_session.Model(self._source, self._options._libraries, entries=self._options._entries,
-                                  **self._load_options)
+                                  initializers=values, external_initializers=external, **self._load_options)
 
     def get_overridable_initializers(self):
-        if self._options._libraries:
+        if self._needs_c_abi():
             return [NodeArg(item, None) for item in self._model.overridable]
         names = self._model.metadata.defaults
         return [NodeArg(i, None) for i in (self._model_with(names).inputs if names else []) if i.name in names]
@@ -499,7 +615,7 @@ class InferenceSession:
     def _model_with(self, initializers):
         """The model in which these initializers are inputs; others stay constants, which run faster."""
         key = tuple(sorted(initializers))
-        if self._options._libraries:
+        if self._needs_c_abi():
             return self._model
         if key and key not in self._overriding:
             self._overriding[key] = lightnetrt.load(self._source, overridable=key, **self._load_options)
@@ -542,14 +658,13 @@ class InferenceSession:
         names = [item.name for item in self._outputs]
         wanted = list(output_names) if output_names else names
         for name in wanted:
-            if name not in names:
-                raise InvalidArgument(f"Invalid output name: {name}")
+            self._need_output(name)
         feeds = {name: value._value if isinstance(value, OrtValue) else value for name, value in input_feed.items()}
         self._check(feeds)
         model = self._model_with([name for name in feeds if name not in {item.name for item in self._inputs}])
         cancel = None
         if run_options:
-            cancel = run_options._watch if self._options._libraries else run_options._cancel
+            cancel = run_options._watch if self._needs_c_abi() else run_options._cancel
         try:
             results = model.run(feeds, wanted, cancel=cancel)
         except lightnetrt.CancelledError:
@@ -575,6 +690,36 @@ class InferenceSession:
 
     def run_with_iobinding(self, iobinding, run_options=None):
         iobinding._run(run_options)
+
+    def _run_into(self, bound, feeds, run_options):
+        """Results in the order of the names in `bound`, each in the array that it has there, if it is not None."""
+        names = list(bound)
+        results = self.run(names, feeds, run_options) if names else []
+        for i, array in enumerate(bound.values()):
+            if array is None:
+                continue
+            if array.shape != results[i].shape or array.dtype != results[i].dtype:
+                raise InvalidArgument(f"output '{names[i]}' is {results[i].dtype}{list(results[i].shape)}, what is "
+                                      f"bound to it {array.dtype}{list(array.shape)}")
+            array[...] = results[i]
+            results[i] = array
+        return results
+
+    def run_with_ortvaluevector(self, run_options, feed_names, feeds, fetch_names, fetches, fetch_devices):
+        """Puts results into the list `fetches`: into the values that it has, or as new ones if it has none."""
+        for names, values, kind in (feed_names, feeds, "input"), (fetch_names, fetches or fetch_names, "output"):
+            if len(names) != len(values):
+                raise InvalidArgument(f"there are {len(names)} names of {kind}s, and {len(values)} values")
+        bound = {name: None for name in fetch_names}
+        bound.update((name, value.numpy()) for name, value in zip(fetch_names, fetches))
+        fetches[:] = map(OrtValue, self._run_into(bound, dict(zip(feed_names, feeds)), run_options))
+
+    def end_profiling(self):
+        """The name of the file of a profile: none is written, as `SessionOptions.enable_profiling` is refused."""
+        return ""
+
+    def get_profiling_start_time_ns(self):
+        return 0
 
     def __reduce__(self):
         return InferenceSession, (self._source if not isinstance(self._source, (str, os.PathLike)) else
