@@ -293,6 +293,83 @@ static void check_batch(ln_context *ctx, int batch, ln_context *raw)
     tl_tensor_free_data_too(x);
 }
 
+// A choice by a value of the run, as networks with two sampling rates have: the state that both
+// branches read comes from outside, their products have weights of their own, and one has a row
+// more. What is in branches is packed as elsewhere.
+#define BRANCHES                                                                                   \
+    "input(| dst=x | dtype=TL_FLOAT, dims=[-1, 64], names=[\"rows\", \"\"]);\n"                    \
+    "input(| dst=limit | dtype=TL_FLOAT, dims=[1]);\n"                                             \
+    "create(| dst=w | dtype=TL_FLOAT, dims=[64, 1100], ran=[-1, 1]);\n"                            \
+    "create(| dst=axes | dtype=TL_INT64, dims=[2], ran=[0, 0], data=[0, 1]);\n"                    \
+    "MatMul(A=x, B=w | Y=m |);\n"                                                                  \
+    "Relu(X=m | Y=s |);\n"                                                                         \
+    "ReduceMean(data=x, axes=axes | reduced=mean | keepdims=0);\n"                                 \
+    "Less(A=mean, B=limit | C=c |);\n"                                                             \
+    "If(cond=c, capture1=s, capture2=x | outputs1=t | then_branch=\"low\", "                       \
+    "else_branch=\"high\");\n"                                                                     \
+    "Tanh(input=t | output=y |);\n"                                                                \
+    "output(src=y | |);\n"                                                                         \
+    "graph low {\n"                                                                                \
+    "input(| dst=s | dtype=TL_FLOAT, dims=[], open=true, capture=true);\n"                         \
+    "create(| dst=u | dtype=TL_FLOAT, dims=[1100, 24], ran=[-0.01, 0.01]);\n"                      \
+    "MatMul(A=s, B=u | Y=p |);\n"                                                                  \
+    "Relu(X=p | Y=q |);\n"                                                                         \
+    "output(src=q | |);\n}\n"                                                                      \
+    "graph high {\n"                                                                               \
+    "input(| dst=x | dtype=TL_FLOAT, dims=[], open=true, capture=true);\n"                         \
+    "create(| dst=v | dtype=TL_FLOAT, dims=[64, 24], ran=[-0.1, 0.1]);\n"                          \
+    "create(| dst=row | dtype=TL_FLOAT, dims=[1, 24], ran=[-1, 1]);\n"                             \
+    "MatMul(A=x, B=v | Y=p |);\n"                                                                  \
+    "Concat(inputs1=p, inputs2=row | concat_result=q | axis=0);\n"                                 \
+    "output(src=q | |);\n}\n"
+
+static ln_object *run_branches(ln_context *ctx, int rows, float limit)
+{
+    ln_object *x = ln_object_new_tensor(TL_FLOAT, 2, (int[]){rows, 64}, NULL), *y;
+    CHECK_NOT_NULL(x);
+    float *to = ln_object_tensor(x)->data;
+    for (int i = 0; i < rows * 64; i++)
+        to[i] = (float)((i * 31 + rows) % 17 - 8) / 16;
+    CHECK_OK(ln_context_set_object(ctx, "x", x));
+    CHECK_OK(ln_context_set_data(ctx, "limit", &limit));
+    CHECK_OK(ln_context_run(ctx));
+    CHECK_OK(ln_context_get_object(ctx, "y", &y));
+    ln_object_release(x);
+    return y;
+}
+
+TEST(a_file_of_a_model_with_branches_gives_what_the_model_gives)
+{
+    CHECK_OK(ln_arch_init());
+    strcpy(folder + strlen(folder) - 6, "XXXXXX");
+    CHECK_NOT_NULL(mkdtemp(folder));
+    ln_context *ctx = compiled(BRANCHES), *as_read = load_text(BRANCHES, AS_READ);
+    CHECK_OK(ln_context_print(ctx, in_folder("c.json")));
+    CHECK_OK(ln_context_load(ctx, NULL));
+    ln_context *file = read_file("c.json", NULL);
+    for (int i = 0; i < 24; i++) {
+        int rows = 1 + i * 5 % 12;
+        float limit = i % 3 == 0 ? -10.0F : 10.0F; // else_branch, then_branch
+        ln_object *right = run_branches(as_read, rows, limit);
+        ln_object *y = run_branches(file, rows, limit), *direct = run_branches(ctx, rows, limit);
+        const tl_tensor *t = ln_object_tensor(y), *r = ln_object_tensor(right);
+        CHECK_EQ(r->dims[0], rows + (i % 3 == 0));
+        CHECK_EQ(t->dims[0], r->dims[0]);
+        CHECK_EQ(t->len, r->len);
+        for (int k = 0; k < t->len; k++)
+            CHECK_NEAR(((float *)t->data)[k], ((float *)r->data)[k], 2e-5);
+        CHECK_EQ(ln_object_tensor(direct)->len, t->len);
+        CHECK_MEM_EQ(ln_object_tensor(direct)->data, t->data, tl_tensor_size(t));
+        ln_object_release(right);
+        ln_object_release(direct);
+        ln_object_release(y);
+    }
+    close_context(file);
+    close_context(as_read);
+    close_context(ctx);
+    end();
+}
+
 TEST(ranges_are_in_the_file)
 {
     begin(models[1].columns);
@@ -424,7 +501,8 @@ TEST(every_allocation_may_fail)
     end();
 }
 
-TEST_LIST(a_stored_model_gives_what_the_model_gives, without_weights_it_takes_them_from_a_data_file,
+TEST_LIST(a_file_of_a_model_with_branches_gives_what_the_model_gives,
+          a_stored_model_gives_what_the_model_gives, without_weights_it_takes_them_from_a_data_file,
           the_file_says_how_it_is_compiled, a_plan_that_does_not_follow_from_the_file_is_in_it,
           ranges_are_in_the_file, what_a_file_may_not_say_is_refused_with_its_place,
           every_allocation_may_fail)
