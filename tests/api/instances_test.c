@@ -232,6 +232,66 @@ TEST(each_shape_has_the_bits_of_a_model_compiled_for_it)
     close_library();
 }
 
+static void check_stated(const ln_program *p, const ln_session *session)
+{
+    for (int is_output = 0; is_output < 2; is_output++) {
+        const char *name;
+        const tl_tensor *stated;
+        size_t count = is_output ? ln_program_output_count(p) : ln_program_input_count(p);
+        for (size_t i = 0; i < count; i++) {
+            CHECK_OK((is_output ? ln_program_output : ln_program_input)(p, i, &name, &stated));
+            CHECK_EQ(ln_session_tensor_dtype(session, name), stated->dtype);
+            CHECK_EQ(ln_session_tensor_rank(session, name), stated->ndim);
+            for (int d = 0; d < stated->ndim; d++)
+                CHECK_EQ(ln_session_tensor_dim(session, name, d), stated->dims[d]);
+        }
+    }
+}
+
+#define STATED                                                                                     \
+    INPUTS                                                                                         \
+    "create(| dst=w | dtype=TL_FLOAT, dims=[64, 1100], ran=[-1, 1]);\n"                            \
+    "MatMul(A=x, B=w | Y=m |);\n"                                                                  \
+    "Mul(A=m, B=factor | C=y |);\n"                                                                \
+    "output(src=y | | dtype=TL_FLOAT, dims=[-1, 1100]);\n"
+#define STATED_POSITIONS                                                                           \
+    "input(| dst=x | dtype=TL_FLOAT, dims=[-1, 64], names=[\"N\", \"\"]);\n"                       \
+    "NonZero(X=x | Y=y |);\n"                                                                      \
+    "output(src=y | | dtype=TL_INT64, dims=[2, -1]);\n"
+
+// What a program states of its ends is what it states before and after a run, in a frame, with
+// values, and in a clone.
+TEST(types_and_shapes_are_stated_before_the_first_run)
+{
+    open_library();
+    for (int known = OPEN; known < KNOWLEDGES; known++) {
+        ln_context *ctx = open_text(STATED);
+        CHECK_OK(know(ctx, (knowledge)known));
+        ln_program *program = make_program(ctx);
+        ln_session *session = session_of(program);
+        const int rows = known == OPEN ? -1 : known == BOUND ? 4 : MAX_ROWS;
+        for (int i = 0; i < 2; i++) {
+            check_stated(program, session);
+            CHECK_EQ(ln_session_tensor_dtype(session, "y"), TL_FLOAT);
+            CHECK_EQ(ln_session_tensor_rank(session, "y"), 2);
+            CHECK_EQ(ln_session_tensor_dim(session, "y", 0), rows);
+            CHECK_EQ(ln_session_tensor_dim(session, "y", 1), OUTPUTS);
+            CHECK_OK(run(session, 3 + i));
+        }
+        ln_session_free(session);
+        ln_program_release(program);
+    }
+    ln_program *program = program_with(STATED_POSITIONS, NULL);
+    ln_session *session = session_of(program);
+    check_stated(program, session);
+    CHECK_EQ(ln_session_tensor_dtype(session, "y"), TL_INT64);
+    CHECK_OK(run(session, 3));
+    check_stated(program, session);
+    ln_session_free(session);
+    ln_program_release(program);
+    close_library();
+}
+
 TEST(a_shape_in_use_is_not_dropped_and_used_ones_are_kept)
 {
     enum { COUNT = 20 };
@@ -456,6 +516,13 @@ TEST(bound_memory_is_used_for_each_shape)
 
 // ---- Many threads ----
 
+// LN_SHAPES runs with as many shapes, a server's day.
+static int shape_count(int usual)
+{
+    const char *count = getenv("LN_SHAPES");
+    return count ? atoi(count) : usual;
+}
+
 typedef struct job {
     ln_program *program;
     ln_cancel *cancel;
@@ -529,7 +596,7 @@ TEST(threads_with_random_shapes_have_the_bits_of_each)
     for (int known = OPEN; known < KNOWLEDGES; known++) {
         ln_program *program = program_that_knows((knowledge)known);
         for (int i = 0; i < THREADS; i++) {
-            jobs[i] = (job){.program = program, .rounds = 25, .seed = i};
+            jobs[i] = (job){.program = program, .rounds = shape_count(25), .seed = i};
             start(&threads[i], &jobs[i]);
         }
         for (int i = 0; i < THREADS; i++) {
@@ -784,9 +851,9 @@ TEST(memory_does_not_grow_with_the_number_of_shapes)
     test_oom_start(&counter, SIZE_MAX);
     long after_few = 0;
     ln_status status = LN_OK;
-    for (int i = 0; i < 400 && status == LN_OK; i++) {
-        status = run(session, 2 + i % 50); // of which 16 are kept: each is made anew
-        after_few = i == 40 ? counter.live : after_few;
+    for (int i = 0; i < shape_count(400) && status == LN_OK; i++) {
+        status = run(session, 51 - i % 50); // of which 16 are kept: each is made anew
+        after_few = i == 20 ? counter.live : after_few;
     }
     long after_many = counter.live;
     test_oom_stop();
@@ -903,7 +970,8 @@ TEST(without_memory_a_run_fails_and_nothing_is_wrong)
     close_library();
 }
 
-TEST_LIST(each_shape_has_the_bits_of_a_model_compiled_for_it,
+TEST_LIST(types_and_shapes_are_stated_before_the_first_run,
+          each_shape_has_the_bits_of_a_model_compiled_for_it,
           a_shape_in_use_is_not_dropped_and_used_ones_are_kept,
           inputs_keep_their_values_when_shapes_change,
           constants_that_were_set_are_those_of_the_program,
