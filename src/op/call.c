@@ -236,13 +236,28 @@ static ln_status check_present(ln_call *call)
     return LN_OK;
 }
 
+// What computes in one memory cannot read another: a `copy` has to be between them.
+static ln_status check_memory(ln_call *call, const ln_arg_info *info, const ln_tensor_entry *entry)
+{
+    if (info->mtype == LN_MEM_NONE || entry->mtype == LN_MEM_NONE || info->mtype == entry->mtype)
+        return LN_OK;
+    return ln_call_fail(call, LN_INVALID,
+                        "reads input '%s' in %s, but tensor '%s' is in %s; put a 'copy' between "
+                        "them",
+                        info->arg_name, ln_mem_type_title(info->mtype), entry->name,
+                        ln_mem_type_title(entry->mtype));
+}
+
 static ln_status check_types(ln_call *call)
 {
     for (int i = 0; i < call->in_count; i++) {
         const ln_tensor_entry *entry = call->ins[i];
-        if (!entry || (entry->is_open && !entry->held))
+        if (!entry)
             continue;
         const ln_arg_info *info = ln_call_info_at(call->info->ins, i);
+        LN_TRY(check_memory(call, info, entry));
+        if (entry->is_open && !entry->held)
+            continue;
         tl_dtype dtype = entry->tensor->dtype;
         if (info->types && !(info->types >> dtype & 1))
             return ln_call_fail(call, LN_INVALID, "does not take %s for input '%s'",

@@ -6,6 +6,7 @@
 
 #include <lightnet/opshape.h>
 
+#include "op/call.h"
 #include "op/functions.h"
 
 // ---- Shapes ----
@@ -29,6 +30,34 @@ ln_status ln_infer_core_reshape(ln_call *call)
     const tl_tensor *src = ln_call_in(call, 0);
     int ndim = ln_shape_reshape(dims, src, given, count);
     return ndim < 0 ? ln_error_status() : ln_call_out(call, 0, src->dtype, ndim, dims);
+}
+
+static void place_copy(ln_call *call)
+{
+    ln_tensor_entry *entry = call->outs[0].entry;
+    if (entry && !entry->is_open)
+        entry->mtype = (ln_mem_type)ln_mem_type_from_str(ln_call_string(call, "mtype"));
+    // Shapes may follow from the elements, of constants that may be set too.
+    const ln_tensor_entry *src = call->ins[0];
+    if (!entry || !src->known || src->is_input)
+        return;
+    if (src->isstatic)
+        (void)ln_call_value(call, 0);
+    (void)ln_call_know(entry, src->known); // a failure: nothing is known, and nothing is wrong
+}
+
+ln_status ln_infer_copy(ln_call *call)
+{
+    const char *name = ln_call_string(call, "mtype");
+    if (ln_mem_type_from_str(name) <= LN_MEM_NONE)
+        return ln_call_fail(call, LN_INVALID,
+                            "param 'mtype': '%s' is not a memory type; main memory is LN_MEM_CPU",
+                            name);
+    if (ln_call_in_dtype(call, 0) == TL_STRING)
+        return ln_call_fail(call, LN_INVALID,
+                            "strings are in main memory only and cannot be copied to %s", name);
+    call->when_defined = place_copy;
+    return ln_call_out_like(call, 0, 0);
 }
 
 // Unlike ONNX's, axes count from the front only: rules and the layout read them as they are.

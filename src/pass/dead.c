@@ -76,8 +76,13 @@ static ln_status remove_dead(ln_compilation *compilation, ln_list *position)
 
 // ---- Values that are known ----
 
-// The one tensor that a `create` can make as well; NULL if there is none. Its elements are numbers
-// that a double holds.
+static bool is_on_device(const ln_tensor_entry *entry)
+{
+    return entry->mtype != LN_MEM_NONE && entry->mtype != LN_MEM_CPU;
+}
+
+// The one tensor that a `create` can make as well, which is in main memory; NULL if there is none.
+// Its elements are numbers that a double holds.
 static const ln_tensor_entry *find_constant(const ln_context *ctx, const ln_op *op)
 {
     const ln_list *outs = op->op_arg->tensors_out;
@@ -86,7 +91,7 @@ static const ln_tensor_entry *find_constant(const ln_context *ctx, const ln_op *
     const ln_tensor_list_entry *out = outs->data;
     const ln_tensor_entry *entry = ln_tensor_table_find(ctx->tensor_table, out->name);
     if (!entry || !entry->known || entry->is_open || entry->is_input || entry->owner ||
-        entry->tensor->len > MAX_ELEMENTS ||
+        is_on_device(entry) || entry->tensor->len > MAX_ELEMENTS ||
         !((LN_TYPES_NUMBER | LN_TYPE(TL_BOOL)) >> entry->tensor->dtype & 1))
         return NULL;
     return entry;

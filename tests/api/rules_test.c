@@ -21,7 +21,7 @@ static const struct {
     {&ln_rules_core, "core", 78},
     {&ln_rules_cpu, "cpu", 8},
     {&ln_rules_ref, "ref", 0},
-    {&ln_rules_onnx, "onnx", 86},
+    {&ln_rules_onnx, "onnx", 87},
 };
 // clang-format on
 

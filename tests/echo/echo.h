@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+// A device for tests: memory of its own that the host can neither read nor write, and a thread that
+// computes groups with the reference operators, each with a model of its own.
+//
+// Two of them may be registered at once, in LN_MEM_DPU and LN_MEM_CUDA. All have one memory table,
+// one log and one set of injected failures.
+
+#ifndef LN_TESTS_ECHO_H
+#define LN_TESTS_ECHO_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <lightnet/arch.h>
+
+// What can be told to fail.
+typedef enum echo_call {
+    ECHO_NOTHING,
+    ECHO_ALLOC,
+    ECHO_COPY_IN,
+    ECHO_COPY_OUT,
+    ECHO_COPY_WITHIN,
+    ECHO_PREPARE,
+    ECHO_RUN,
+    ECHO_WAIT,
+    ECHO_EVALUATE,
+    ECHO_CALL_COUNT,
+} echo_call;
+
+typedef struct echo_settings {
+    bool is_async;
+    bool shares_main;         // it works in main memory
+    const char *name;         // "echo"
+    ln_mem_type mtype;        // LN_MEM_DPU
+    const char *fallback;     // "ref"
+    uint64_t seed;            // of the subset that it takes
+    unsigned left_out;        // percent of the operators that it does not take, by their names
+    const char *const *names; // takes these operators only, by name; NULL: any. The last is NULL
+    double seconds;           // what `evaluate` says of a group; below 0: it has no such function
+} echo_settings;
+
+#define ECHO_DEFAULTS .is_async = true, .name = "echo", .mtype = LN_MEM_DPU
+
+// Registers the arch; `close` unregisters it. The reference is registered before.
+ln_arch *echo_open(const echo_settings *settings);
+void echo_close(ln_arch *arch);
+
+// The call after `skip` more of its kind fails, once. ECHO_NOTHING: none does.
+void echo_fail(echo_call call, int skip);
+int echo_calls(echo_call call); // since the last `echo_fail`
+
+// Groups are not begun by the thread while it is held, whatever was started.
+void echo_hold(ln_arch *arch);
+void echo_let_go(ln_arch *arch);
+
+// What has happened, in order: "start", "begin", "end", "wait" of groups, and what tests say.
+void echo_say(const char *event);
+size_t echo_said_count(const char *event);
+int echo_position(const char *event, size_t nth); // in the log, -1: never
+void echo_forget(void);
+
+size_t echo_live_bytes(ln_mem_type mtype); // allocated and not freed
+size_t echo_peak_bytes(ln_mem_type mtype); // largest that one allocation was, since `echo_forget`
+int echo_live_groups(void);                // prepared and not released
+int echo_groups_of_last_prepare(void);     // operators of the group that was prepared last
+size_t echo_copied_in(void);               // bytes, since `echo_forget`
+size_t echo_copied_out(void);
+
+#endif
