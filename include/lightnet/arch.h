@@ -132,6 +132,14 @@ struct ln_arch {
      * group are to be computed as if in the order of their list: what is written later may take the
      * memory of what is not read any more. */
     const char *const *core_ops;
+
+    /* *out_seconds receives what `count` operators of arch `none`, `ops` in the order of the model,
+     * take as one group, without the copies in and out, which are added. A group that takes as long
+     * as the host, or longer, goes to the host if another arch of the target takes it. 0: it is
+     * worth it whatever the copies cost. A failure ends the compilation. NULL: the device does 8
+     * work units (ln_op_cost) in a nanosecond and the host 1, beginning a group takes 20
+     * microseconds, and copies 8 bytes a nanosecond. */
+    ln_status (*evaluate)(void *priv, const ln_op *const *ops, size_t count, double *out_seconds);
 };
 typedef struct ln_arch ln_arch;
 

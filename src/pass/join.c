@@ -25,6 +25,7 @@
 #include "ir/context.h"
 #include "pass/firing.h"
 #include "pass/pass.h"
+#include "pass/place.h"
 
 // ---- Joining ----
 
@@ -136,7 +137,7 @@ static ln_status try_all(ln_compilation *compilation, const ln_list *names, ln_h
 
 ln_status ln_pass_join(ln_compilation *compilation)
 {
-    if (!compilation->archs[0]->is_channels_last)
+    if (!ln_compilation_host(compilation)->is_channels_last)
         return LN_OK;
     ln_list *concats = NULL, *slices = NULL;
     ln_hash *positions = ln_hash_create(ln_name_hash, ln_str_cmp, ln_free, NULL);

@@ -9,6 +9,7 @@
 // How operators are rewritten is in the tables of the arch, and in those of layout_ops.c.
 
 #include "pass/pass.h"
+#include "pass/place.h"
 
 #include <lightnet/allocator.h>
 #include <lightnet/util.h>
@@ -80,7 +81,8 @@ static ln_status visit(ln_compilation *compilation, ln_list **position, ln_hash 
                        ln_hash *droppable)
 {
     ln_op *op = (*position)->data;
-    const ln_layout_op *how = ln_layout_op_find(compilation->archs[0], op->op_arg->optype);
+    const ln_layout_op *how =
+        ln_layout_op_find(ln_compilation_host(compilation), op->op_arg->optype);
     ln_layout_build build = {.ctx = compilation->ctx,
                              .op = op,
                              .nhwc_names = nhwc_names,
@@ -127,7 +129,7 @@ static ln_status drop_unread(ln_context *ctx, const ln_hash *droppable)
 
 ln_status ln_pass_layout(ln_compilation *compilation)
 {
-    if (!compilation->archs[0]->is_channels_last)
+    if (!ln_compilation_host(compilation)->is_channels_last)
         return LN_OK;
     ln_hash *nhwc_names = ln_hash_create(ln_name_hash, ln_str_cmp, ln_free, ln_free);
     ln_hash *droppable = ln_hash_create(ln_name_hash, ln_str_cmp, ln_free, NULL);

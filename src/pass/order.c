@@ -2,9 +2,9 @@
 // The order of execution that needs the least memory, of a few good ones: each is planned as the
 // whole model will be, and the given order stays unless another one needs less.
 //
-// An arch that orders operators itself, or runs neighbours as groups, has its reasons; then nothing
-// is done. Nor is it where operators overwrite their inputs by their own description, since what
-// else reads those must stay before them.
+// An arch that orders operators itself, or runs neighbours of the list as groups, has its reasons;
+// then nothing is done. Nor is it where operators overwrite their inputs by their own description,
+// since what else reads those must stay before them.
 
 #include "pass/pass.h"
 
@@ -19,7 +19,13 @@ static bool has_own_order(const ln_compilation *compilation)
 {
     for (size_t i = 0; i < compilation->arch_count; i++) {
         const ln_arch *arch = compilation->archs[i];
-        if (arch->prepare || (arch->sd_funcs && arch->sd_funcs[0]))
+        if (arch->sd_funcs && arch->sd_funcs[0])
+            return true;
+    }
+    const ln_op *op;
+    LN_LIST_FOREACH (op, compilation->ctx->ops) {
+        const ln_arch *arch = ln_arch_find(op->op_arg->arch);
+        if (arch && arch->prepare)
             return true;
     }
     return false;

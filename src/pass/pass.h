@@ -81,6 +81,7 @@ ln_status ln_pass_dead(ln_compilation *compilation);
 ln_status ln_pass_core(ln_compilation *compilation);
 ln_status ln_pass_widen(ln_compilation *compilation);
 ln_status ln_pass_fold(ln_compilation *compilation);
+ln_status ln_pass_place(ln_compilation *compilation);
 ln_status ln_pass_layout(ln_compilation *compilation);
 ln_status ln_pass_join(ln_compilation *compilation);
 ln_status ln_pass_tune(ln_compilation *compilation);

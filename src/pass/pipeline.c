@@ -32,6 +32,8 @@ static const ln_pass passes[] = {
     // Before lowering, so that one rule serves every arch.
     {"fold", "the general rules: remove, merge and fold operators (rules/*.rules)", ln_pass_fold,
      false},
+    // Before layout and lowering, which are for the host.
+    {"place", "groups of operators for devices, and copies between memories", ln_pass_place, false},
     {"layout", "convolution stacks on channels-last images, for archs that are fastest so",
      ln_pass_layout, false},
     // The same rules again: transposes that meet, and what follows a channels-last operator.

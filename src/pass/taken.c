@@ -11,6 +11,7 @@
 #include "ir/op_life.h"
 #include "pass/layout_build.h"
 #include "pass/op_args.h"
+#include "pass/place.h"
 #include "pass/rewrite.h"
 
 static bool is_abstract(const ln_op *op)
@@ -43,7 +44,7 @@ static ln_status find_taker(const ln_compilation *compilation, const ln_op *op, 
     const char *optype = op->op_arg->optype;
     *out_index = 0;
     if (!is_abstract(op) || ln_rule_steps(optype) == 0 ||
-        ln_layout_op_find(compilation->archs[0], optype))
+        ln_layout_op_find(ln_compilation_host(compilation), optype))
         return LN_OK;
     const ln_rule *rule;
     LN_TRY(find_core_rule(compilation, optype, &rule));

@@ -31,6 +31,7 @@
 #include "ir/op_life.h"
 #include "pass/firing.h"
 #include "pass/pass.h"
+#include "pass/place.h"
 #include "tensor/elem.h"
 
 #define TYPES_HALF (LN_TYPE(TL_FLOAT16) | LN_TYPE(TL_BFLOAT16))
@@ -545,8 +546,9 @@ static bool is_wanted(const ln_compilation *compilation)
 {
     const ln_context *ctx = compilation->ctx;
     bool keeps = compilation->options && compilation->options->keeps_halves;
-    return !keeps && compilation->arch_count > 0 && compilation->archs[0]->is_faster_in_floats &&
-           !ctx->outer && !(ctx->graphs && ln_hash_size(ctx->graphs) > 0) && !has_open(ctx);
+    return !keeps && compilation->arch_count > 0 &&
+           ln_compilation_host(compilation)->is_faster_in_floats && !ctx->outer &&
+           !(ctx->graphs && ln_hash_size(ctx->graphs) > 0) && !has_open(ctx);
 }
 
 ln_status ln_pass_widen(ln_compilation *compilation)

@@ -274,7 +274,8 @@ TEST(each_pass_is_told)
     CHECK_OK(ln_arch_init());
     seen_passes seen = see_passes(NULL, NULL, LN_OK, LN_OK);
     CHECK_NOT_NULL(strstr(
-        seen.names, "core widen fold layout settle join tune expand fuse combine subgraph scratch "
+        seen.names, "core widen fold place layout settle join tune expand fuse combine subgraph "
+                    "scratch "
                     "schedule "));
     CHECK_EQ(seen.op_counts[2], 9); // conv2d, two folding operators for batchnorm and relu, output
     CHECK_STR_EQ(see_passes("expand,fold", NULL, LN_OK, LN_OK).names, "core fold expand ");

@@ -142,7 +142,7 @@ has_err "quantum"
 has_err "cpu"
 expect "an unknown pass" 1 "$bin/lightnet" opt -p fold,frobnicate "$example"
 has_err "'frobnicate'"
-has_err "dead, core, widen, fold, layout, "
+has_err "dead, core, widen, fold, place, layout, "
 : >empty.json
 expect "an empty file" 1 "$bin/lightnet" empty.json
 printf '{\n  "ops": [,]\n}\n' >syntax.json
