@@ -40,7 +40,8 @@ static void ask_for_large_pages(void *start, size_t byte_count)
 #endif
 }
 
-static ln_status alloc_type(ln_memory *memory, ln_mem_type mtype, size_t byte_count)
+// Zeroed where the memory type can, unless `is_raw`.
+static ln_status alloc_type(ln_memory *memory, ln_mem_type mtype, size_t byte_count, bool is_raw)
 {
     ln_mem_info info = ln_mem_type_info(mtype);
     if (!info.alloc_func || !info.free_func)
@@ -56,7 +57,8 @@ static ln_status alloc_type(ln_memory *memory, ln_mem_type mtype, size_t byte_co
                        ln_mem_type_title(mtype));
     if (mtype == LN_MEM_CPU)
         ask_for_large_pages(memory->starts[mtype], byte_count);
-    if (info.memset_func && mtype != LN_MEM_CPU) // which is zeroed, maybe without being touched
+    if (info.memset_func && mtype != LN_MEM_CPU &&
+        !is_raw) // which is zeroed, maybe without being touched
         info.memset_func(memory->starts[mtype], 0, byte_count);
     return LN_OK;
 }
@@ -85,7 +87,8 @@ ln_status ln_memory_create_after(ln_memory *before, const size_t begins[LN_MEM_T
     memory->before = ln_memory_retain(before);
     for (int m = LN_MEM_NONE + 1; m < LN_MEM_TYPE_SIZE; m++) {
         size_t byte_count = memory->ends[m] - memory->begins[m];
-        ln_status status = byte_count ? alloc_type(memory, (ln_mem_type)m, byte_count) : LN_OK;
+        ln_status status =
+            byte_count ? alloc_type(memory, (ln_mem_type)m, byte_count, false) : LN_OK;
         if (status != LN_OK) {
             ln_memory_release(memory);
             return status;
@@ -101,24 +104,36 @@ ln_status ln_memory_create(const size_t begins[LN_MEM_TYPE_SIZE],
     return ln_memory_create_after(NULL, begins, ends, out_memory);
 }
 
+static ln_status alloc_raw(ln_memory *memory, size_t byte_count)
+{
+    memory->free_funcs[LN_MEM_CPU] = ln_free_aligned;
+    memory->starts[LN_MEM_CPU] = ln_alloc_aligned_raw(byte_count, LN_MEM_ALIGN);
+    if (!memory->starts[LN_MEM_CPU])
+        return LN_NO_MEMORY;
+    ask_for_large_pages(memory->starts[LN_MEM_CPU], byte_count);
+    return LN_OK;
+}
+
 ln_status ln_memory_create_raw(const size_t begins[LN_MEM_TYPE_SIZE],
                                const size_t ends[LN_MEM_TYPE_SIZE], ln_memory **out_memory)
 {
-    ln_memory *memory = *out_memory = create(begins, ends);
+    *out_memory = NULL;
+    ln_memory *memory = create(begins, ends);
     if (!memory)
         return LN_NO_MEMORY;
-    size_t byte_count = memory->ends[LN_MEM_CPU] - memory->begins[LN_MEM_CPU];
-    if (byte_count == 0)
-        return LN_OK;
-    memory->free_funcs[LN_MEM_CPU] = ln_free_aligned;
-    memory->starts[LN_MEM_CPU] = ln_alloc_aligned_raw(byte_count, LN_MEM_ALIGN);
-    if (memory->starts[LN_MEM_CPU]) {
-        ask_for_large_pages(memory->starts[LN_MEM_CPU], byte_count);
-        return LN_OK;
+    for (int m = LN_MEM_NONE + 1; m < LN_MEM_TYPE_SIZE; m++) {
+        size_t byte_count = memory->ends[m] - memory->begins[m];
+        ln_status status = LN_OK;
+        if (byte_count > 0)
+            status = m == LN_MEM_CPU ? alloc_raw(memory, byte_count)
+                                     : alloc_type(memory, (ln_mem_type)m, byte_count, true);
+        if (status != LN_OK) {
+            ln_memory_release(memory);
+            return status;
+        }
     }
-    ln_memory_release(memory);
-    *out_memory = NULL;
-    return LN_NO_MEMORY;
+    *out_memory = memory;
+    return LN_OK;
 }
 
 // ---- Windows ----

@@ -28,7 +28,7 @@ void ln_memory_release(ln_memory *memory);      // NULL is fine
 ln_status ln_memory_create_after(ln_memory *before, const size_t begins[LN_MEM_TYPE_SIZE],
                                  const size_t ends[LN_MEM_TYPE_SIZE], ln_memory **out_memory);
 
-// Main memory alone, from begins[m] on, whose bytes may hold anything.
+// As ln_memory_create, but the bytes may hold anything.
 ln_status ln_memory_create_raw(const size_t begins[LN_MEM_TYPE_SIZE],
                                const size_t ends[LN_MEM_TYPE_SIZE], ln_memory **out_memory);
 

@@ -63,8 +63,8 @@ static ln_status make_frame(ln_session *session)
     const ln_context *ctx = session->program->ctx;
     session->instance = session->program->instance;
     LN_TRY(ln_memory_create_raw(ctx->static_sizes, ctx->mem_sizes, &session->workspace));
-    LN_TRY(ln_frame_copy(session->instance->frame, ln_memory_start(session->workspace, LN_MEM_CPU),
-                         session->face, &session->frame));
+    LN_TRY(ln_frame_copy(session->instance->frame, session->workspace, session->face,
+                         &session->frame));
     set_inputs(session);
     return LN_OK;
 }

@@ -190,6 +190,11 @@ static ln_status need_workspace(ln_session *session, const ln_context *plan)
     size_t begins[LN_MEM_TYPE_SIZE] = {0}, ends[LN_MEM_TYPE_SIZE] = {0};
     more = more < most ? more : most;
     bool has_more = ln_size_align(more, LN_MEM_ALIGN, &more) && had > 0 && more > need;
+    for (int m = LN_MEM_NONE + 1; m < LN_MEM_TYPE_SIZE; m++) {
+        size_t has = ln_memory_size(session->workspace, (ln_mem_type)m);
+        ends[m] = plan->mem_sizes[m] - plan->static_sizes[m];
+        ends[m] = ends[m] > has ? ends[m] : has;
+    }
     ends[LN_MEM_CPU] = has_more ? more : need;
     ln_memory *workspace;
     LN_TRY(ln_memory_create_raw(begins, ends, &workspace));
@@ -214,8 +219,7 @@ static ln_status need_frame(ln_session *session)
     LN_TRY(need_workspace(session, instance->ctx));
     session->instance = instance;
     forget_places(session);
-    return ln_frame_copy(instance->frame, ln_memory_start(session->workspace, LN_MEM_CPU),
-                         session->face, &session->frame);
+    return ln_frame_copy(instance->frame, session->workspace, session->face, &session->frame);
 }
 
 // Whether the tensor of input or output `number` may be where that is bound.

@@ -30,9 +30,11 @@ struct ln_frame {
     ln_call *calls;
     frame_step *steps;
     tl_tensor **addresses;
-    // Of the first frame alone: the tensor of the context, and its offset in the workspace.
+    // Of the first frame alone: the tensor of the context, and its offset in the workspace of its
+    // memory.
     const tl_tensor **sources;
     size_t *offsets; // NOT_THERE: it is elsewhere
+    uint8_t *memories;
 };
 
 #define NOT_THERE SIZE_MAX
@@ -94,6 +96,20 @@ static bool makes_static(const ln_op *op)
     return false;
 }
 
+// What callers set and look at has to be in main memory.
+static bool is_end_on_device(const ln_context *ctx, const ln_tensor_entry *entry)
+{
+    const ln_tensor_entry *end;
+    if (entry->mtype == LN_MEM_CPU)
+        return false;
+    if (entry->is_input)
+        return true;
+    for (size_t i = 0; (end = ln_context_output(ctx, i)); i++)
+        if (end == entry)
+            return true;
+    return false;
+}
+
 bool ln_frame_fits(const ln_context *ctx)
 {
     ln_unplanned unplanned = ln_context_unplanned(ctx);
@@ -109,7 +125,7 @@ bool ln_frame_fits(const ln_context *ctx)
     void *value;
     while (ln_hash_next(ctx->tensor_table, &cursor, NULL, &value)) {
         const ln_tensor_entry *entry = value;
-        if (entry->is_open || entry->mtype != LN_MEM_CPU)
+        if (entry->is_open || entry->mtype == LN_MEM_NONE || is_end_on_device(ctx, entry))
             return false;
     }
     return true;
@@ -218,12 +234,33 @@ static void lay_out(ln_frame *f)
     f->addresses = (tl_tensor **)(f->steps + f->step_count);
 }
 
+// What is not in the table of the context is in main memory.
+static void fill_memories(const ln_context *ctx, const ln_hash *numbers, ln_frame *f)
+{
+    memset(f->memories, LN_MEM_CPU, f->tensor_count);
+    size_t cursor = 0;
+    void *value;
+    while (ln_hash_next(ctx->tensor_table, &cursor, NULL, &value)) {
+        const ln_tensor_entry *entry = value;
+        size_t number = (size_t)ln_hash_find(numbers, entry->tensor);
+        if (number)
+            f->memories[number - 1] = (uint8_t)entry->mtype;
+    }
+}
+
 // A context that was loaded by itself has its static tensors first in the same block.
+static size_t offset_of(const ln_context *ctx, const void *data, ln_mem_type mtype)
+{
+    uintptr_t start = (uintptr_t)ln_memory_start(ctx->memory, mtype);
+    size_t size = start ? ln_memory_size(ctx->memory, mtype) : 0;
+    size_t first = ctx->memory == ctx->static_memory ? ctx->static_sizes[mtype] : 0;
+    size_t at = (uintptr_t)data - start;
+    return data && at >= first && at < size ? at - first : NOT_THERE;
+}
+
 static void fill_tensors(const ln_context *ctx, const ln_hash *numbers, ln_frame *f)
 {
-    uintptr_t start = (uintptr_t)ln_memory_start(ctx->memory, LN_MEM_CPU);
-    size_t size = start ? ln_memory_size(ctx->memory, LN_MEM_CPU) : 0;
-    size_t first = ctx->memory == ctx->static_memory ? ctx->static_sizes[LN_MEM_CPU] : 0;
+    fill_memories(ctx, numbers, f);
     size_t cursor = 0;
     const void *tensor;
     void *number;
@@ -231,9 +268,7 @@ static void fill_tensors(const ln_context *ctx, const ln_hash *numbers, ln_frame
         size_t i = (size_t)number - 1;
         f->sources[i] = tensor;
         f->tensors[i] = *f->sources[i];
-        size_t at = (uintptr_t)f->tensors[i].data - start;
-        bool is_there = f->tensors[i].data && at >= first && at < size;
-        f->offsets[i] = is_there ? at - first : NOT_THERE;
+        f->offsets[i] = offset_of(ctx, f->tensors[i].data, (ln_mem_type)f->memories[i]);
     }
 }
 
@@ -284,7 +319,8 @@ static ln_status create(const ln_context *ctx, const ln_hash *numbers, ln_frame 
 {
     ln_frame counted = {0};
     count(ctx, numbers, &counted);
-    size_t more = counted.tensor_count * (sizeof *counted.sources + sizeof *counted.offsets);
+    size_t more = counted.tensor_count *
+                  (sizeof *counted.sources + sizeof *counted.offsets + sizeof *counted.memories);
     ln_frame *f = ln_alloc(counted.byte_count + more);
     *out_frame = f;
     if (!f)
@@ -293,6 +329,7 @@ static ln_status create(const ln_context *ctx, const ln_hash *numbers, ln_frame 
     lay_out(f);
     f->sources = (void *)(f->addresses + f->address_count);
     f->offsets = (size_t *)(f->sources + f->tensor_count);
+    f->memories = (uint8_t *)(f->offsets + f->tensor_count);
     fill_tensors(ctx, numbers, f);
     fill_steps(ctx, f, numbers);
     return LN_OK;
@@ -344,7 +381,7 @@ static void move_steps(const ln_frame *from, const ln_frame *to)
     }
 }
 
-ln_status ln_frame_copy(const ln_frame *from, void *workspace, ln_context *ctx,
+ln_status ln_frame_copy(const ln_frame *from, const ln_memory *workspace, ln_context *ctx,
                         ln_frame **out_frame)
 {
     ln_frame *to = ln_realloc(NULL, from->byte_count); // all of it is copied
@@ -355,7 +392,9 @@ ln_status ln_frame_copy(const ln_frame *from, void *workspace, ln_context *ctx,
     lay_out(to);
     for (size_t i = 0; i < to->tensor_count; i++)
         if (from->offsets[i] != NOT_THERE)
-            to->tensors[i].data = (char *)workspace + from->offsets[i];
+            to->tensors[i].data =
+                (char *)ln_memory_start(workspace, (ln_mem_type)from->memories[i]) +
+                from->offsets[i];
     move_calls(from, to, ctx);
     move_steps(from, to);
     return LN_OK;

@@ -15,18 +15,20 @@
 
 #include <lightnet/context.h>
 
+#include "ir/memory.h"
+
 typedef struct ln_frame ln_frame;
 
-// Whether all that `ctx`, LOADED, does in a run are calls that find out nothing more, and groups in
-// main memory. PLANNED: false if that is known already.
+// Whether all that `ctx`, LOADED, does in a run are calls that find out nothing more, and groups,
+// and its inputs and outputs are in main memory. PLANNED: false if that is known already.
 bool ln_frame_fits(const ln_context *ctx);
 
 // A frame of such a context. ln_free frees it.
 ln_status ln_frame_create(const ln_context *ctx, ln_frame **out_frame);
 
-// A copy whose tensors, where they are in the workspace, are at `workspace`, and whose calls belong
-// to `ctx`.
-ln_status ln_frame_copy(const ln_frame *from, void *workspace, ln_context *ctx,
+// A copy whose tensors, where they are in the workspace, are in `workspace`, which begins with it
+// in each memory, and whose calls belong to `ctx`.
+ln_status ln_frame_copy(const ln_frame *from, const ln_memory *workspace, ln_context *ctx,
                         ln_frame **out_frame);
 
 // The steps of a run, in order.
@@ -41,7 +43,8 @@ size_t ln_frame_tensor_count(const ln_frame *frame);
 const tl_tensor *ln_frame_source(const ln_frame *frame, size_t index); // the tensor of the context
 tl_tensor *ln_frame_tensor(ln_frame *frame, size_t index);
 
-// Of the first frame: where tensor `index`, which is in the workspace, is in a copy's.
+// Of the first frame: where tensor `index`, which is in the workspace in main memory, is in a
+// copy's.
 void *ln_frame_own_address(const ln_frame *frame, size_t index, void *workspace);
 
 #endif
