@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What compiling does for `ln_context_reshape`.
+// Plans for other shapes: what compiling, cloning and writing do for them.
 
 #ifndef LN_COMPILE_RESHAPE_H
 #define LN_COMPILE_RESHAPE_H
@@ -10,7 +10,7 @@
 
 #include "ir/context.h"
 
-// The plans that a context keeps; the one unused for longest is dropped for a new one.
+// The plans that are kept loaded when fewer are in use; the one unused for longest is dropped.
 #define LN_PLANS_KEPT 16
 
 // The tensor of an operator that is an input with dynamic dimensions; NULL: it is none.

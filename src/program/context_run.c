@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs of contexts. Where inputs were never bound, the context is the face of a program made of it
-// and of one session: each run takes the instance for the shapes that its inputs hold.
+// Runs of contexts. Where inputs were never bound, each run takes the instance for the shapes that
+// its inputs hold, by the session that the context is the face of.
 //
 //     inputs of the context -> session, with the frame of an instance -> outputs of the context
 //
@@ -12,57 +12,12 @@
 #include <stdint.h>
 #include <string.h>
 
-#include <lightnet/allocator.h>
-
 #include "compile/instance.h"
 #include "compile/runner.h"
 #include "ir/context.h"
 #include "ir/open.h"
 #include "ir/phase.h"
-#include "program/session.h"
-
-typedef struct follower {
-    struct ln_follower base;
-    ln_program *program;
-    ln_session *session;
-} follower;
-
-// ---- Life ----
-
-static void destroy(struct ln_follower *base)
-{
-    follower *f = (follower *)base;
-    if (!f)
-        return;
-    ln_session_free(f->session);
-    ln_program_release(f->program);
-    ln_free(f);
-}
-
-static ln_status fill(follower *f, ln_context *ctx)
-{
-    LN_TRY(ln_program_create(ctx, &f->program));
-    ln_context_unload(f->program->ctx); // what has no instance runs in `ctx`
-    LN_TRY(ln_session_create(f->program, &f->session));
-    f->session->face = ctx;
-    return LN_OK;
-}
-
-static ln_status need_follower(ln_context *ctx)
-{
-    if (ctx->plans->follower)
-        return LN_OK;
-    follower *f = ln_alloc(sizeof *f);
-    if (!f)
-        return LN_NO_MEMORY;
-    f->base.destroy = destroy;
-    ln_status status = fill(f, ctx);
-    if (status == LN_OK)
-        ctx->plans->follower = &f->base;
-    else
-        destroy(&f->base);
-    return status;
-}
+#include "program/face.h"
 
 // ---- Values ----
 
@@ -146,29 +101,21 @@ static bool has_values(const ln_context *ctx)
     return true;
 }
 
-// What the context has loaded itself is part of what its instances may take.
-static void limit_instances(const ln_program *program, const ln_context *ctx)
-{
-    size_t limit = ctx->limits.memory_byte_count, own = ctx->mem_sizes[LN_MEM_CPU];
-    program->ctx->limits = ctx->limits;
-    program->ctx->limits.memory_byte_count = limit > own ? limit - own : 0;
-}
-
 static ln_status follow(ln_context *ctx)
 {
-    LN_TRY(need_follower(ctx));
-    follower *f = (follower *)ctx->plans->follower;
-    limit_instances(f->program, ctx);
+    ln_face *face;
+    LN_TRY(ln_face_need(ctx, &face));
+    LN_TRY(ln_face_need_session(ctx, face));
     drop_outputs(ctx);
-    ln_status status = give_inputs(ctx, f->session);
+    ln_status status = give_inputs(ctx, face->session);
     if (status == LN_OK)
-        status = ln_session_run_values(f->session);
-    forget_inputs(f->session);
+        status = ln_session_run_values(face->session);
+    forget_inputs(face->session);
     LN_TRY(status);
-    if (!f->session->has_results)
+    if (!face->session->has_results)
         return ln_context_run_alone(ctx);
     ctx->work_done = ctx->work_limit - ctx->work_left;
-    return take_outputs(ctx, f->session);
+    return take_outputs(ctx, face->session);
 }
 
 ln_status ln_context_run(const ln_context *ctx)

@@ -7,58 +7,21 @@
 //
 // A failure that another attempt may not have (memory) is told to those who wait, then forgotten.
 
-#include "program/instances.h"
+#include "program/instances_inside.h"
 
-#include <pthread.h>
 #include <stdint.h>
 
 #include <lightnet/allocator.h>
 
 #include "base/error_state.h"
 #include "compile/instance.h"
+#include "compile/runner.h"
 #include "ir/context.h"
 #include "ir/open.h"
-#include "ir/turn.h"
-
-// How many are kept when sessions hold fewer, if the memory limit allows that.
-#define MAX_KEPT 16
-
-typedef enum row_state { MAKING, READY, REFUSED, FAILED, ABANDONED } row_state;
-
-typedef struct row {
-    ln_held_instance held; // first: what sessions have of it
-    ln_instance *instance; // NULL: the plan is no frame
-    ln_context *ctx;       // of the instance, without a workspace
-    ln_context *idle;      // a copy of `ctx` that no session has, without one; NULL: none
-    row_state state;
-    ln_status status; // of FAILED, with the reason
-    char *reason;
-    bool is_listed;
-    size_t byte_count;   // of constants that it does not share
-    size_t holder_count; // sessions, and who makes it or waits for it
-    size_t last_use;
-    struct row *next;
-    size_t shape_count;
-    int shapes[]; // for each input the rank and TL_MAXDIM dimensions
-} row;
-
-struct ln_instances {
-    ln_context *home;
-    bool has_first;       // `home` is one: its constants are shared
-    bool is_shared;       // of the maker that is the first: they are, by now
-    ln_turn home_turn;    // at its memory, and at the next
-    ln_context *origin;   // of clones, loaded anew; NULL: `home` is, or none was made
-    pthread_mutex_t lock; // of all below, but for what a row has once it is READY
-    pthread_cond_t changed;
-    row *rows;
-    size_t count, use_count;
-    size_t byte_count; // of constants: of the rows, and those that they share
-    enum { NO_FIRST, MAKING_FIRST, HAS_FIRST } sharing; // of constants, which the first one has
-};
 
 // ---- Life ----
 
-static void row_destroy(row *r)
+void ln_row_destroy(ln_row *r)
 {
     ln_instance_destroy(r->instance);
     ln_context_free(r->idle);
@@ -84,9 +47,9 @@ void ln_instances_destroy(ln_instances *all)
 {
     if (!all)
         return;
-    for (row *r = all->rows, *next; r; r = next) {
+    for (ln_row *r = all->rows, *next; r; r = next) {
         next = r->next;
-        row_destroy(r);
+        ln_row_destroy(r);
     }
     ln_context_free(all->origin);
     pthread_cond_destroy(&all->changed);
@@ -101,7 +64,7 @@ void ln_instances_destroy(ln_instances *all)
 
 bool ln_instance_is_for(const ln_held_instance *held, size_t count, const ln_input_shape *shapes)
 {
-    const row *r = (const row *)held;
+    const ln_row *r = (const ln_row *)held;
     bool is_same = r->shape_count == count;
     for (size_t i = 0; i < count && is_same; i++) {
         const int *kept = r->shapes + i * SHAPE_LEN;
@@ -112,9 +75,9 @@ bool ln_instance_is_for(const ln_held_instance *held, size_t count, const ln_inp
     return is_same;
 }
 
-static row *row_create(size_t count, const ln_input_shape *shapes)
+ln_row *ln_row_create(size_t count, const ln_input_shape *shapes)
 {
-    row *r = ln_alloc(sizeof *r + count * SHAPE_LEN * sizeof *r->shapes);
+    ln_row *r = ln_alloc(sizeof *r + count * SHAPE_LEN * sizeof *r->shapes);
     if (!r)
         return NULL;
     r->shape_count = count;
@@ -129,15 +92,15 @@ static row *row_create(size_t count, const ln_input_shape *shapes)
 
 // ---- The list; all with the lock ----
 
-static row *find(const ln_instances *all, size_t count, const ln_input_shape *shapes)
+ln_row *ln_row_find(const ln_instances *all, size_t count, const ln_input_shape *shapes)
 {
-    row *r = all->rows;
+    ln_row *r = all->rows;
     while (r && !ln_instance_is_for(&r->held, count, shapes))
         r = r->next;
     return r;
 }
 
-static void list(ln_instances *all, row *r)
+void ln_row_list(ln_instances *all, ln_row *r)
 {
     r->next = all->rows;
     r->is_listed = true;
@@ -145,9 +108,9 @@ static void list(ln_instances *all, row *r)
     all->count++;
 }
 
-static void unlist(ln_instances *all, row *r)
+void ln_row_unlist(ln_instances *all, ln_row *r)
 {
-    row **at = &all->rows;
+    ln_row **at = &all->rows;
     while (*at != r)
         at = &(*at)->next;
     *at = r->next;
@@ -156,11 +119,11 @@ static void unlist(ln_instances *all, row *r)
     all->byte_count -= r->byte_count;
 }
 
-// Never dropped.
+// Held by `home`, and never dropped.
 static ln_status list_first(ln_instances *all, const ln_instance *first, size_t count,
                             const ln_input_shape *shapes)
 {
-    row *r = row_create(count, shapes);
+    ln_row *r = ln_row_create(count, shapes);
     if (!r)
         return LN_NO_MEMORY;
     r->held.instance = first;
@@ -168,7 +131,7 @@ static ln_status list_first(ln_instances *all, const ln_instance *first, size_t 
     r->holder_count = 1;
     all->has_first = true;
     all->byte_count = ln_memory_size(all->home->static_memory, LN_MEM_CPU);
-    list(all, r);
+    ln_row_list(all, r);
     return LN_OK;
 }
 
@@ -185,6 +148,7 @@ ln_status ln_instances_create(ln_context *home, const ln_instance *first, size_t
         ln_free(all);
         return status;
     }
+    all->sharing = ln_plans_have_constants(home) ? HAS_FIRST : NO_FIRST;
     status = first ? list_first(all, first, count, shapes) : LN_OK;
     if (status == LN_OK)
         *out_instances = all;
@@ -194,53 +158,55 @@ ln_status ln_instances_create(ln_context *home, const ln_instance *first, size_t
 }
 
 // The row unused for longest; NULL: sessions hold them all.
-static row *find_oldest(const ln_instances *all)
+static ln_row *find_oldest(const ln_instances *all)
 {
-    row *oldest = NULL;
-    for (row *r = all->rows; r; r = r->next)
+    ln_row *oldest = NULL;
+    for (ln_row *r = all->rows; r; r = r->next)
         if (r->holder_count == 0 && (!oldest || r->last_use < oldest->last_use))
             oldest = r;
     return oldest;
 }
 
-static bool is_too_much(const ln_instances *all)
+bool ln_rows_are_too_much(const ln_instances *all)
 {
-    return all->count > MAX_KEPT || all->byte_count > all->home->limits.memory_byte_count;
+    size_t limit = all->home->limits.memory_byte_count;
+    return all->count > MAX_KEPT || all->byte_count > limit ||
+           all->workspace_byte_count > limit - all->byte_count;
 }
 
 // Takes rows that are too many off the list; they are to be destroyed without the lock.
-static row *take_surplus(ln_instances *all)
+ln_row *ln_rows_take_surplus(ln_instances *all)
 {
-    row *surplus = NULL, *oldest;
-    while (is_too_much(all) && (oldest = find_oldest(all))) {
-        unlist(all, oldest);
+    ln_row *surplus = NULL, *oldest;
+    while (ln_rows_are_too_much(all) && (oldest = find_oldest(all))) {
+        ln_row_unlist(all, oldest);
         oldest->next = surplus;
         surplus = oldest;
     }
     return surplus;
 }
 
-static void destroy_rows(row *rows)
+void ln_rows_destroy(ln_row *rows)
 {
-    for (row *next; rows; rows = next) {
+    for (ln_row *next; rows; rows = next) {
         next = rows->next;
-        row_destroy(rows);
+        ln_row_destroy(rows);
     }
 }
 
 static void unlock(ln_instances *all)
 {
-    row *surplus = take_surplus(all);
+    ln_row *surplus = ln_rows_take_surplus(all);
     pthread_mutex_unlock(&all->lock);
-    destroy_rows(surplus);
+    ln_rows_destroy(surplus);
 }
 
-static void let_go(ln_instances *all, row *r)
+static void let_go(ln_instances *all, ln_row *r)
 {
     bool is_last = --r->holder_count == 0 && !r->is_listed;
     unlock(all);
     if (is_last)
-        row_destroy(r);
+        ln_row_destroy(r);
 }
 
 // Waits until something has changed, or the caller's time is up.
@@ -269,7 +235,7 @@ typedef struct made {
 static ln_status unload_home(ln_instances *all, const ln_context *caller)
 {
     LN_TRY(ln_turn_take(&all->home_turn, caller));
-    ln_context_unload(all->home);
+    ln_context_unload_alone(all->home);
     ln_turn_give(&all->home_turn);
     return LN_OK;
 }
@@ -282,15 +248,22 @@ static ln_status make_frame(made *m)
     return LN_OK;
 }
 
+ln_status ln_instances_share_home(ln_instances *all)
+{
+    if (!all->has_first || all->is_shared)
+        return LN_OK;
+    LN_TRY(ln_plans_share_constants(all->home, all->home));
+    all->is_shared = true;
+    return LN_OK;
+}
+
 static ln_status make(ln_instances *all, const ln_context *caller, size_t count,
                       const ln_input_shape *shapes, bool is_first, made *m)
 {
-    if (is_first && all->has_first && !all->is_shared) {
-        LN_TRY(ln_plans_share_constants(all->home, all->home));
-        all->is_shared = true;
-    }
+    if (is_first)
+        LN_TRY(ln_instances_share_home(all));
     LN_TRY(ln_plans_make_instance(all->home, caller, count, shapes, &m->ctx));
-    if (is_first && !all->has_first)
+    if (is_first && !all->has_first && !all->current)
         LN_TRY(unload_home(all, caller));
     LN_TRY(ln_plans_load_instance(all->home, m->ctx));
     LN_TRY(make_frame(m));
@@ -317,7 +290,7 @@ static ln_status make_or_nothing(ln_instances *all, const ln_context *caller, si
     return LN_OK;
 }
 
-static void note_failure(row *r, ln_status status)
+static void note_failure(ln_row *r, ln_status status)
 {
     bool is_of_maker = status == LN_TIMEOUT || status == LN_CANCELLED;
     r->state = is_of_maker ? ABANDONED : FAILED;
@@ -325,7 +298,7 @@ static void note_failure(row *r, ln_status status)
     r->reason = is_of_maker ? NULL : ln_strdup(ln_error_message());
 }
 
-static void note_made(ln_instances *all, row *r, const made *m)
+static void note_made(ln_instances *all, ln_row *r, const made *m)
 {
     size_t byte_count = m->ctx ? ln_memory_size(m->ctx->static_memory, LN_MEM_CPU) : 0;
     r->byte_count = m->has_joined ? 0 : byte_count; // the program holds those
@@ -336,7 +309,7 @@ static void note_made(ln_instances *all, row *r, const made *m)
 }
 
 // With the lock, but while it makes.
-static ln_status make_row(ln_instances *all, const ln_context *caller, row *r, size_t count,
+static ln_status make_row(ln_instances *all, const ln_context *caller, ln_row *r, size_t count,
                           const ln_input_shape *shapes)
 {
     bool is_first = all->sharing == NO_FIRST;
@@ -352,7 +325,7 @@ static ln_status make_row(ln_instances *all, const ln_context *caller, row *r, s
     if (status != LN_OK)
         note_failure(r, status);
     if (status != LN_OK && status != LN_LIMIT)
-        unlist(all, r);
+        ln_row_unlist(all, r);
     pthread_cond_broadcast(&all->changed);
     return status;
 }
@@ -360,7 +333,7 @@ static ln_status make_row(ln_instances *all, const ln_context *caller, row *r, s
 // ---- Holding ----
 
 // Of a row that is held and MAKING. On failure the caller's time is up.
-static ln_status wait_for(ln_instances *all, const ln_context *caller, const row *r)
+static ln_status wait_for(ln_instances *all, const ln_context *caller, const ln_row *r)
 {
     while (r->state == MAKING)
         LN_TRY(wait(all, caller));
@@ -374,7 +347,7 @@ static ln_status wait_for_first(ln_instances *all, const ln_context *caller)
     return LN_OK;
 }
 
-static ln_status finish(const row *r)
+static ln_status finish(const ln_row *r)
 {
     if (r->state != FAILED)
         return LN_OK;
@@ -383,17 +356,17 @@ static ln_status finish(const row *r)
 
 // *out_row, which is held whatever happens, is NULL or ABANDONED if another attempt finds more.
 static ln_status hold(ln_instances *all, const ln_context *caller, size_t count,
-                      const ln_input_shape *shapes, row **out_row)
+                      const ln_input_shape *shapes, ln_row **out_row)
 {
-    row *r = *out_row = find(all, count, shapes);
+    ln_row *r = *out_row = ln_row_find(all, count, shapes);
     if (!r && all->sharing == MAKING_FIRST)
         return wait_for_first(all, caller);
     if (!r) {
-        r = *out_row = row_create(count, shapes);
+        r = *out_row = ln_row_create(count, shapes);
         if (!r)
             return LN_NO_MEMORY;
         r->holder_count = 1;
-        list(all, r);
+        ln_row_list(all, r);
         return make_row(all, caller, r, count, shapes);
     }
     r->holder_count++;
@@ -402,7 +375,8 @@ static ln_status hold(ln_instances *all, const ln_context *caller, size_t count,
 }
 
 // Whether that is the end of it; then *out_held is held, or NULL.
-static bool settle(ln_instances *all, row *r, ln_status status, const ln_held_instance **out_held)
+static bool settle(ln_instances *all, ln_row *r, ln_status status,
+                   const ln_held_instance **out_held)
 {
     bool is_over = status != LN_OK || (r && r->state != ABANDONED);
     bool is_held = status == LN_OK && r && r->state == READY;
@@ -422,7 +396,7 @@ ln_status ln_instances_hold(ln_instances *all, const ln_context *caller, size_t 
 {
     *out_held = NULL;
     for (;;) {
-        row *r;
+        ln_row *r;
         pthread_mutex_lock(&all->lock);
         ln_status status = hold(all, caller, count, shapes, &r);
         if (settle(all, r, status, out_held))
@@ -435,7 +409,7 @@ void ln_instances_let_go(ln_instances *all, const ln_held_instance *held)
     if (!held)
         return;
     pthread_mutex_lock(&all->lock);
-    let_go(all, (row *)(uintptr_t)held);
+    let_go(all, (ln_row *)(uintptr_t)held);
 }
 
 // ---- Contexts ----
@@ -465,7 +439,7 @@ static ln_status clone_home(ln_instances *all, const ln_context *caller, ln_cont
 }
 
 // Of the instance.
-static ln_status clone_instance(ln_instances *all, row *r, ln_context **out_clone)
+static ln_status clone_instance(ln_instances *all, ln_row *r, ln_context **out_clone)
 {
     pthread_mutex_lock(&all->lock);
     *out_clone = r->idle;
@@ -491,7 +465,7 @@ ln_status ln_instances_take_context(ln_instances *all, const ln_context *caller,
                                     const ln_held_instance *held, ln_context **out_ctx)
 {
     *out_ctx = NULL;
-    return held ? clone_instance(all, (row *)(uintptr_t)held, out_ctx)
+    return held ? clone_instance(all, (ln_row *)(uintptr_t)held, out_ctx)
                 : clone_home(all, caller, out_ctx);
 }
 
@@ -510,7 +484,7 @@ static void empty(ln_context *ctx)
 
 void ln_instances_give_context(ln_instances *all, const ln_held_instance *held, ln_context *ctx)
 {
-    row *r = (row *)(uintptr_t)held;
+    ln_row *r = (ln_row *)(uintptr_t)held;
     if (!ctx || !r) {
         ln_context_free(ctx);
         return;

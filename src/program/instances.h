@@ -23,6 +23,18 @@ ln_status ln_instances_create(ln_context *home, const ln_instance *first, size_t
                               const ln_input_shape *shapes, ln_instances **out_instances);
 void ln_instances_destroy(ln_instances *instances); // when nothing is held; NULL is fine
 
+// Of `home`, LOADED, which has the plan of one of them, for the shapes of all its inputs now, and
+// may change over to another. `home` is the caller of all of them, in one thread.
+ln_status ln_instances_create_changing(ln_context *home, size_t count, const ln_input_shape *shapes,
+                                       ln_instances **out_instances);
+
+// `home` has the plan for `key`, the shapes of all its inputs, of which `shapes` are those that are
+// given; those of rank -1 stay dynamic. Pointers to `home` stay right: its contents and those of a
+// plan change places. One that it had before is there as it was, unless constants were set. On
+// failure `home` has the plan that it had; PLANNED if memory is too short even for that.
+ln_status ln_instances_change(ln_instances *instances, size_t key_count, const ln_input_shape *key,
+                              size_t count, const ln_input_shape *shapes);
+
 // Holds the instance for `shapes`, those of all dynamic inputs, always in the same order; *out_held
 // is NULL if the model refuses them and there is no first one: then a clone of `home` has to run.
 // Making it has the limits and time of `caller`, whose thread is in a phase of it. Fails: as

@@ -20,8 +20,10 @@ static void destroy(ln_program *program)
     }
     ln_free(program->ends);
     ln_instance_destroy(program->instance);
-    ln_instances_destroy(program->instances);
-    ln_context_free(program->ctx);
+    if (!program->is_face) {
+        ln_instances_destroy(program->instances);
+        ln_context_free(program->ctx);
+    }
     ln_free(program);
 }
 
@@ -156,6 +158,25 @@ ln_status ln_program_create(const ln_context *ctx, ln_program **out_program)
         return LN_NO_MEMORY;
     atomic_init(&program->holder_count, 1);
     ln_status status = fill(program, ctx);
+    if (status != LN_OK) {
+        destroy(program);
+        return status;
+    }
+    *out_program = program;
+    return LN_OK;
+}
+
+ln_status ln_program_create_face(ln_context *ctx, ln_instances *instances, ln_program **out_program)
+{
+    *out_program = NULL;
+    ln_program *program = ln_alloc(sizeof *program);
+    if (!program)
+        return LN_NO_MEMORY;
+    atomic_init(&program->holder_count, 1);
+    program->ctx = ctx;
+    program->instances = instances;
+    program->is_face = true;
+    ln_status status = note_ends(program, false, true);
     if (status != LN_OK) {
         destroy(program);
         return status;

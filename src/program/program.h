@@ -31,7 +31,12 @@ struct ln_program {
     ln_instances *instances; // one for each shape, that one too. Both NULL: sessions are clones
     ln_program_end *ends;    // inputs, then outputs
     size_t input_count, output_count;
+    bool is_face; // of a context, which has `ctx`, itself, and `instances`
 };
+
+// The program that a context which was never bound is the face of.
+ln_status ln_program_create_face(ln_context *ctx, ln_instances *instances,
+                                 ln_program **out_program);
 
 // The input or output `tname`; NULL, and a recorded LN_NOT_FOUND, if there is none.
 const ln_program_end *ln_program_find(const ln_program *program, const char *tname);

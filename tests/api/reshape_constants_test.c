@@ -100,6 +100,31 @@ TEST(constants_are_made_once_for_all_shapes)
     ln_arch_cleanup();
 }
 
+// Not even clones make them again, whichever of them has a shape first.
+TEST(clones_have_the_constants_of_all_shapes_in_common)
+{
+    CHECK_OK(ln_arch_init());
+    ln_context *ctx = load_for(3), *clone, *of_clone;
+    const void *first = largest_constant(ctx);
+    CHECK_OK(ln_context_clone(ctx, &clone));
+    for (int rows = 4; rows < 10; rows++) {
+        CHECK_OK(reshape(rows % 2 ? ctx : clone, rows));
+        CHECK(largest_constant(rows % 2 ? ctx : clone) == first);
+    }
+    CHECK_OK(ln_context_clone(clone, &of_clone));
+    close_context(ctx);
+    CHECK_OK(reshape(of_clone, 11));
+    CHECK(largest_constant(of_clone) == first);
+    check_as_fresh(of_clone, 11);
+    check_as_fresh(clone, 8);
+    close_context(clone);
+    check_as_fresh(of_clone, 11);
+    CHECK_OK(reshape(of_clone, 3));
+    check_as_fresh(of_clone, 3);
+    close_context(of_clone);
+    ln_arch_cleanup();
+}
+
 // ---- Memory ----
 
 static size_t used;
@@ -176,6 +201,86 @@ TEST(all_plans_together_stay_within_the_limit_of_memory)
     ln_arch_cleanup();
     ln_allocator_set(NULL);
     CHECK_EQ(used, 0);
+}
+
+static ln_status reshape_table(ln_context *ctx, int len)
+{
+    return ln_context_reshape(ctx, 1,
+                              &(ln_input_shape){.tname = "x", .ndim = 1, .dims = (int[]){len}});
+}
+
+static void check_table(ln_context *ctx, int len)
+{
+    float *x = ln_context_get_data(ctx, "x", NULL);
+    for (int i = 0; i < len; i++)
+        x[i] = (float)(i % 7);
+    CHECK_OK(ln_context_run(ctx));
+    const float *y = ln_context_get_data(ctx, "y", NULL);
+    for (int i = 0; i < len; i += 1000)
+        CHECK_NEAR(y[i], (double)(i % 7) + 1.6487213, 1e-6);
+}
+
+static ln_context *load_table(int len, size_t limit)
+{
+    ln_context *ctx = open_text(TABLE);
+    ln_limits limits = ln_limits_default();
+    limits.memory_byte_count = limit;
+    (void)ln_context_set_limits(ctx, &limits);
+    CHECK_OK(ln_context_set_symbol(ctx, "n", len));
+    CHECK_OK(ln_context_compile(ctx, "ref"));
+    CHECK_OK(ln_context_load(ctx, NULL));
+    return ctx;
+}
+
+// A plan has three floats for each element, one of them constant; that of the first stays.
+TEST(a_plan_gives_way_to_the_next_where_both_are_too_much)
+{
+    enum { LEN = 1 << 16, FLOATS = LEN * 4, LIMIT = 4 * FLOATS + FLOATS / 2 };
+    ln_allocator_set(&(ln_allocator){.resize = count_resize, .release = count_release});
+    CHECK_OK(ln_arch_init());
+    ln_context *ctx = load_table(LEN, LIMIT);
+    size_t before = used - ctx->mem_sizes[LN_MEM_CPU];
+    for (int i = 1; i < 8; i++) {
+        CHECK_OK(reshape_table(ctx, LEN - i * 16));
+        CHECK(used - before < LIMIT + FLOATS / 4);
+        check_table(ctx, LEN - i * 16);
+        CHECK_FAILS(reshape_table(ctx, 2 * LEN), LN_LIMIT);
+        check_table(ctx, LEN - i * 16); // which came back
+    }
+    close_context(ctx);
+    ln_arch_cleanup();
+    ln_allocator_set(NULL);
+    CHECK_EQ(used, 0);
+}
+
+static size_t asked;
+
+static void *count_requests(void *user, void *p, size_t size)
+{
+    asked++;
+    return count_resize(user, p, size);
+}
+
+// What plans that were dropped had is not counted for ever.
+TEST(plans_that_fit_the_limit_are_there_after_many_others)
+{
+    enum { LEN = 1 << 12, LIMIT = 8 * LEN * 4 };
+    CHECK_OK(ln_arch_init());
+    ln_context *ctx = load_table(LEN, LIMIT);
+    for (int i = 0; i < 100; i++)
+        CHECK_OK(reshape_table(ctx, LEN - 1 - i));
+    CHECK_OK(reshape_table(ctx, 500));
+    CHECK_OK(reshape_table(ctx, 600));
+    asked = 0;
+    ln_allocator_set(&(ln_allocator){.resize = count_requests, .release = count_release});
+    CHECK_OK(reshape_table(ctx, 500));
+    CHECK_OK(reshape_table(ctx, 600));
+    ln_allocator_set(NULL);
+    CHECK(asked < 8);
+    check_table(ctx, 600);
+    close_context(ctx);
+    ln_arch_cleanup();
+    used = 0;
 }
 
 TEST(a_model_that_is_unloaded_and_loaded_shares_anew)
@@ -396,6 +501,9 @@ TEST_LIST(constants_that_are_made_alike_are_not_taken_for_each_other,
           constants_are_made_once_for_all_shapes,
           a_thousand_lengths_in_random_order_take_no_more_memory_than_twenty,
           all_plans_together_stay_within_the_limit_of_memory,
+          clones_have_the_constants_of_all_shapes_in_common,
+          a_plan_gives_way_to_the_next_where_both_are_too_much,
+          plans_that_fit_the_limit_are_there_after_many_others,
           a_model_that_is_unloaded_and_loaded_shares_anew,
           inputs_that_are_not_set_are_zero_after_each_change,
           a_constant_that_is_set_is_that_of_its_context_and_shape,
