@@ -118,7 +118,7 @@ static int say_bad_source(int count, char **operands)
 static int check_unused(const source_options *o)
 {
     static const option_id of_runs[] = {OPT_LABELS, OPT_TOP, OPT_ZERO, INPUT_OPTION_IDS};
-    static const option_id of_compiling[] = {OPT_TARGET, OPT_NO_WEIGHTS};
+    static const option_id of_compiling[] = {OPT_OUTFILE, OPT_TARGET, OPT_NO_WEIGHTS};
     static const option_id of_writing = OPT_NO_WEIGHTS;
     if (o->compile && !o->run)
         return options_check_unused(&compile_and_run_usage, of_runs,

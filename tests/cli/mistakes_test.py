@@ -536,6 +536,8 @@ MISTAKES = r"""
     --zero has no effect with -c, which only compiles
 2 -r out.json -t cpu
     --target has no effect with -r, which only runs
+2 -r out.json -o results
+    --outfile has no effect with -r, which only runs
 2 relu.net --zero --no-weights
     --no-weights has no effect without -c or -o, which write
 1 run out.json --zero -t ref
