@@ -206,7 +206,7 @@ int ln_context_tensor_is_static(const ln_context *ctx, const char *tname)
 
 void ln_context_drop_known_outputs(ln_context *ctx)
 {
-    static const char *const stated[] = {"dtype", "dims", "names"};
+    static const char *const stated[] = {"dtype", "dims", "names", "type"};
     const ln_op *op;
     LN_LIST_FOREACH (op, ctx->ops) {
         if (!ln_op_is_type(op->op_arg, "output"))

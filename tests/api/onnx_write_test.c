@@ -54,6 +54,11 @@ static void check_same_outputs(const ln_context *a, const ln_context *b, const c
 #define LINE  ONNX_INPUT("x", "12")
 #define TABLE ONNX_INPUT("x", "3, 4")
 
+// Types of its output are those of the tables, which a run reads.
+#define LABELED                                                                                    \
+    "input(| dst=x | dtype=TL_STRING, dims=[2]);"                                                  \
+    "ml_LabelEncoder(X=x | Y=y | keys_strings=[a, b], values_strings=[c, d]);"
+
 #define WEIGHT(name, dims)                                                                         \
     "create(| dst=" name " | dtype=TL_FLOAT, dims=[" dims "], data=[1, -2]);\n"
 
@@ -338,7 +343,40 @@ static const struct {
      "no form in ONNX"},
     {"the product with a bias", WIDE "quant_matmul(src=g, weight=v, src_zero=i, bias=b | dst=y |);",
      LN_UNSUPPORTED, "no form in ONNX"},
+    {"an output whose type shows in a run", LABELED, LN_UNSUPPORTED,
+     "output 'y': its type is known at run time only"},
+    {"the same by an operator that states nothing", LABELED "output(src=y | |);", LN_UNSUPPORTED,
+     "output(src=y | | dtype=TL_INT64, dims=[-1])"},
 };
+
+// What the file states of an output comes back, also where only a run knows the value.
+TEST(stated_types_of_outputs_are_written)
+{
+    static const struct {
+        const char *model, *kept;
+    } cases[] = {
+        {LABELED "output(src=y | | dtype=TL_STRING, dims=[-1]);", "dtype=TL_STRING, dims=[-1]"},
+        {LINE "SplitToSequence(input=x | output_sequence=y | axis=0);"
+              "output(src=y | | dtype=TL_OBJECT, type=\"seq(FLOAT[?, 1])\");",
+         "dtype=TL_OBJECT, type=\"seq(FLOAT[?, 1])\""},
+        {LINE "Optional(input=x | output=y |);"
+              "output(src=y | | dtype=TL_OBJECT, type=\"optional(FLOAT[4])\");",
+         "dtype=TL_OBJECT, type=\"optional(FLOAT[4])\""},
+    };
+    CHECK_OK(ln_arch_init());
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        ln_context *ctx = open_text(cases[i].model), *again = through_onnx(ctx);
+        char *text;
+        size_t byte_count;
+        CHECK_OK(ln_context_write(again, "il", &text, &byte_count));
+        if (!strstr(text, cases[i].kept))
+            fail_msg("%s is not in %s", cases[i].kept, text);
+        ln_free(text);
+        ln_context_free(again);
+        ln_context_free(ctx);
+    }
+    ln_arch_cleanup();
+}
 
 TEST(what_onnx_has_no_form_for_is_named)
 {
@@ -442,7 +480,9 @@ TEST(bytes_that_are_no_text_go_to_onnx_only)
 {
     CHECK_OK(ln_arch_init());
     ln_context *ctx = open_text("input(| dst=x | dtype=TL_STRING, dims=[1]);"
-                                "StringSplit(X=x | Y=y, Z=z | delimiter=a);");
+                                "StringSplit(X=x | Y=y, Z=z | delimiter=a);"
+                                "output(src=y | | dtype=TL_STRING, dims=[-1, -1]);"
+                                "output(src=z | | dtype=TL_INT64, dims=[-1]);");
     CHECK_OK(ln_context_set_param(ctx, "StringSplit0", "delimiter", "\xff"));
     static const char *const formats[] = {"ir", "il", "onnx"};
     for (size_t i = 0; i < 3; i++) {
@@ -476,6 +516,6 @@ TEST(writing_survives_every_failed_allocation)
 }
 
 TEST_LIST(operators_of_our_own_compute_the_same_in_onnx, a_relu_that_ends_at_a_constant_is_a_clip,
-          what_onnx_has_no_form_for_is_named,
+          stated_types_of_outputs_are_written, what_onnx_has_no_form_for_is_named,
           weights_of_a_data_file_go_into_the_model_or_beside_it_and_out_again,
           bytes_that_are_no_text_go_to_onnx_only, writing_survives_every_failed_allocation)

@@ -423,8 +423,10 @@ static ln_status output_params(ln_onnx_builder *b, ln_onnx_frame *frame,
         return ln_fail_prefix("output '%.*s'", LN_ONNX_NAME(info->name));
     if (type.dtype == TL_DTYPE_INVALID)
         return LN_OK;
-    if (type.dtype == TL_OBJECT || !type.has_rank)
-        return ln_onnx_param_string(params, "dtype", tl_dtype_name(type.dtype));
+    if (type.dtype == TL_OBJECT || !type.has_rank) {
+        LN_TRY(ln_onnx_param_string(params, "dtype", tl_dtype_name(type.dtype)));
+        return type.dtype == TL_OBJECT ? add_type(frame, info->type, params) : LN_OK;
+    }
     LN_TRY(ln_onnx_param_shape(params, type.dtype, type.ndim, type.dims));
     return add_symbols(b, frame, &type, params);
 }

@@ -91,6 +91,13 @@ static ln_status write_output(ln_onnx_writer *w, const ln_op *op, const ln_tenso
 {
     ln_onnx_out_reset(&w->type);
     LN_TRY(op && entry->is_open ? put_declared_type(w, op) : put_known_type(w, entry));
+    // ONNX wants the type of an output of the model; outputs of bodies may be without one.
+    if (w->type.text.len == 0 && w->graph->ctx == w->root)
+        return LN_FAIL(
+            LN_UNSUPPORTED,
+            "output '%s': its type is known at run time only, and ONNX needs one; state it in "
+            "the model, as output(src=%s | | dtype=TL_INT64, dims=[-1]) does",
+            entry->name, entry->name);
     put_value_info(w, LN_ONNX_graph_output, entry->name);
     return LN_OK;
 }
