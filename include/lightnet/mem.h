@@ -29,8 +29,10 @@ LN_CPPSTART
 /* Offsets that a plan gives out are multiples of this many bytes, in every memory type. */
 #define LN_MEM_ALIGN 64
 
-/* The one list of memory types: X(name, max_size, align_size), the sizes as long as no plug-in has
- * said better. Values are stable and do not depend on how the library was built. */
+/* The memory types that the library names: X(name, max_size, align_size), the sizes as long as no
+ * device has registered better ones. Values are stable and do not depend on how the library was
+ * built. The numbers from the last of them up to LN_MEM_TYPE_SIZE are given out at run time, by
+ * `ln_mem_type_add`. */
 #define LN_MEM_TYPE_LIST(X)                                                                        \
     X(LN_MEM_NONE, 0, 1)                                                                           \
     X(LN_MEM_CPU, PTRDIFF_MAX, LN_MEM_ALIGN)                                                       \
@@ -41,7 +43,7 @@ enum ln_mem_type {
 #define LN_MEM_TYPE_ENUM(name, max_size, align_size) name,
     LN_MEM_TYPE_LIST(LN_MEM_TYPE_ENUM)
 #undef LN_MEM_TYPE_ENUM
-        LN_MEM_TYPE_SIZE
+        LN_MEM_TYPE_SIZE = 32 /* how many there may be: the length of arrays by memory type */
 };
 typedef enum ln_mem_type ln_mem_type;
 
@@ -58,16 +60,18 @@ struct ln_mem_info {
 };
 typedef struct ln_mem_info ln_mem_info;
 
-/* The name of `mtype` as in the source, such as "LN_MEM_CPU"; "LN_MEM_NONE" for other values. */
+/* The name of `mtype` as in the source, such as "LN_MEM_CPU"; "LN_MEM_NONE" for numbers that are
+ * not in use. The text of a type that was added lasts until that is removed, as its title does. */
 LN_API const char *ln_mem_type_name(ln_mem_type mtype);
 
-/* The name for people, such as "main memory": for text that shows a type. */
+/* The name for people, such as "main memory": for text that shows a type. "no memory" for numbers
+ * that are not in use. */
 LN_API const char *ln_mem_type_title(ln_mem_type mtype);
 
 /* The memory type of that name; -1 when there is none or `name` is NULL. */
 LN_API int ln_mem_type_from_str(const char *name);
 
-/* What `mtype` can do; the information of LN_MEM_NONE for values outside the list.
+/* What `mtype` can do; the information of LN_MEM_NONE for numbers that are not in use.
  * CPU memory comes from the library's allocator, not zeroed by promise, aligned to 64 bytes. */
 LN_API ln_mem_info ln_mem_type_info(ln_mem_type mtype);
 
@@ -78,10 +82,25 @@ LN_API ln_copy_func ln_mem_type_copy_func(ln_mem_type dst_mtype, ln_mem_type src
 
 /* Fills in a memory type, for the plug-in that drives its device. `info` is copied; its name is
  * ignored. `alloc_func` and `free_func` are required, `max_size` is positive and `align_size` a
- * power of two of at least LN_MEM_ALIGN. NULL takes the registration back.
+ * power of two of at least LN_MEM_ALIGN. NULL takes the registration back: LN_STATE
+ * while an arch or memory of a context, program or session uses it.
  * LN_INVALID for bad information and for LN_MEM_NONE and LN_MEM_CPU, which are fixed;
  * LN_EXISTS when the type is registered already. */
 LN_API ln_status ln_mem_type_register(ln_mem_type mtype, const ln_mem_info *info);
+
+/* Adds a memory type under the first number that is free, and fills it in as `ln_mem_type_register`
+ * does. The name, such as "LN_MEM_ECHO", is what stored models have in place of the number, which
+ * may be another one in the next process: letters, digits and '_', fewer than LN_MAX_NAME_LEN; the
+ * title is for people, NULL: the name. Both are copied.
+ * Fails: LN_INVALID for a bad name or bad information; LN_EXISTS if the name is taken; LN_LIMIT if
+ * no number is free. *out_mtype is then LN_MEM_NONE. */
+LN_API ln_status ln_mem_type_add(const char *name, const char *title, const ln_mem_info *info,
+                                 ln_mem_type *out_mtype);
+
+/* Takes back what `ln_mem_type_add` did, and the copies from and to the type.
+ * Fails: LN_STATE while an arch or memory of a context, program or session uses it; LN_NOT_FOUND if
+ * the number is not one that was given out. */
+LN_API ln_status ln_mem_type_remove(ln_mem_type mtype);
 
 /* Registers the copy from `src_mtype` to `dst_mtype`; NULL takes it back. LN_INVALID for
  * LN_MEM_NONE and for the fixed copy inside the CPU; LN_EXISTS when another one is registered. */
@@ -115,9 +134,9 @@ LN_API int ln_mem_pool_exist(ln_mem_pool *mem_pool, size_t addr);
  * (still in use) or H for hole. LN_INVALID for NULL, LN_IO when writing failed. */
 LN_API ln_status ln_mem_pool_dump(ln_mem_pool *mem_pool, FILE *fp);
 
-/* A table with one pool for each memory type but LN_MEM_NONE, as large and as aligned as the type
- * says. Keys are `ln_mem_type` values (as `(void *)(intptr_t)mtype`), values are
- * `ln_mem_pool *`. NULL when memory is short. */
+/* A table with one pool for each memory type in use but LN_MEM_NONE, as large and as aligned as the
+ * type says. Keys are `ln_mem_type` values (as `(void *)(intptr_t)mtype`), values are `ln_mem_pool
+ * *`. NULL when memory is short. */
 LN_API ln_hash *ln_mem_pool_table_create(void);
 
 /* Frees the table and its pools; NULL is fine. */

@@ -12,6 +12,8 @@
 
 #include <lightnet/allocator.h>
 
+#include "plan/mem_use.h"
+
 struct ln_memory {
     atomic_size_t holder_count;
     atomic_size_t context_count; // whose static tensors are here
@@ -55,12 +57,21 @@ static ln_status alloc_type(ln_memory *memory, ln_mem_type mtype, size_t byte_co
     if (!memory->starts[mtype])
         return LN_FAIL(LN_NO_MEMORY, "out of memory: %zu bytes of %s were refused", byte_count,
                        ln_mem_type_title(mtype));
+    ln_mem_type_hold(mtype);
     if (mtype == LN_MEM_CPU)
         ask_for_large_pages(memory->starts[mtype], byte_count);
     if (info.memset_func && mtype != LN_MEM_CPU &&
         !is_raw) // which is zeroed, maybe without being touched
         info.memset_func(memory->starts[mtype], 0, byte_count);
     return LN_OK;
+}
+
+// Main memory stays anyway, and is not always held.
+static void free_type(const ln_memory *memory, ln_mem_type mtype)
+{
+    memory->free_funcs[mtype](memory->starts[mtype]);
+    if (mtype != LN_MEM_CPU)
+        ln_mem_type_drop(mtype);
 }
 
 static ln_memory *create(const size_t *begins, const size_t *ends)
@@ -181,7 +192,7 @@ void ln_memory_release(ln_memory *memory)
         return;
     for (int m = 0; m < LN_MEM_TYPE_SIZE; m++) {
         if (memory->starts[m] && !memory->block)
-            memory->free_funcs[m](memory->starts[m]);
+            free_type(memory, (ln_mem_type)m);
     }
     ln_memory_release(memory->before);
     ln_memory_release(memory->block);

@@ -13,6 +13,7 @@
 #include <lightnet/allocator.h>
 
 #include "base/checked.h"
+#include "plan/mem_use.h"
 
 #define NOBODY UINT32_MAX
 
@@ -35,7 +36,7 @@ static ln_status check_value(const ln_plan *plan, size_t i)
     size_t end;
     if (!v->name)
         return LN_FAIL(LN_INVALID, "value %zu of the plan has no name", i);
-    if ((int)v->mtype <= LN_MEM_NONE || (int)v->mtype >= LN_MEM_TYPE_SIZE)
+    if (v->mtype == LN_MEM_NONE || !ln_mem_type_is_used(v->mtype))
         return LN_FAIL(LN_INVALID, "'%.200s' has memory type %d, which holds nothing", v->name,
                        (int)v->mtype);
     if (!ln_size_add(v->offset, v->byte_count, &end) || !ln_size_align(end, LN_MEM_ALIGN, &end))

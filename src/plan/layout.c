@@ -13,6 +13,7 @@
 #include "base/checked.h"
 #include "plan/arena.h"
 #include "plan/liveness.h"
+#include "plan/mem_use.h"
 
 typedef struct layout {
     ln_plan_value *values; // a copy, handed over at the end
@@ -30,7 +31,7 @@ static ln_status check_values(const layout *l)
     for (size_t i = 0; i < l->count; i++) {
         const ln_plan_value *v = &l->values[i];
         const char *name = v->name ? v->name : "";
-        if ((int)v->mtype <= LN_MEM_NONE || (int)v->mtype >= LN_MEM_TYPE_SIZE)
+        if (v->mtype == LN_MEM_NONE || !ln_mem_type_is_used(v->mtype))
             return LN_FAIL(LN_INVALID, "value %zu '%.200s' has memory type %d, which holds nothing",
                            i, name, (int)v->mtype);
         if (l->owners[i] >= l->count)

@@ -282,10 +282,9 @@ static bool is_value_sane(const ln_plan *plan, size_t i)
     bool is_always = (v->is_static && !v->is_load) || v->is_input;
     if (v->is_load && (!v->is_static || v->is_output))
         return false;
-    return v->mtype >= 1 && v->mtype < LN_MEM_TYPE_SIZE && v->offset >= 1 &&
-           v->offset < MAX_BYTES && v->byte_count < MAX_BYTES - v->offset &&
-           (v->owner || v->offset % 64 == 0) && !(v->is_static && v->is_input) &&
-           v->first_step <= v->last_step && v->last_step <= end &&
+    return v->mtype >= 1 && v->mtype <= LN_MEM_DPU && v->offset >= 1 && v->offset < MAX_BYTES &&
+           v->byte_count < MAX_BYTES - v->offset && (v->owner || v->offset % 64 == 0) &&
+           !(v->is_static && v->is_input) && v->first_step <= v->last_step && v->last_step <= end &&
            (!is_always || v->first_step == 0) &&
            (!(is_always || v->is_output) || v->last_step == end) && find_name(plan, v->name) >= 0;
 }
@@ -378,6 +377,18 @@ static bool has_contents(const ln_plan *plan, const int *roots, uint32_t i, uint
             return false;
     }
     return true;
+}
+
+// Those of the memory types that the plan has.
+static void clear_bytes(const ln_plan *plan)
+{
+    bool is_clear[2 * LN_MEM_TYPE_SIZE] = {false};
+    for (size_t i = 0; i < plan->value_count; i++) {
+        int space = space_of(&plan->values[i]);
+        if (!is_clear[space])
+            memset(byte_value[space], 0, sizeof byte_value[space]);
+        is_clear[space] = true;
+    }
 }
 
 static void write_bytes(const ln_plan *plan, uint32_t i, uint32_t time)
@@ -558,7 +569,7 @@ static bool is_really_right(const ln_plan *plan)
     if (!are_places_right(plan))
         return false;
 
-    memset(byte_value, 0, sizeof byte_value);
+    clear_bytes(plan);
     for (uint32_t i = 0; i < plan->value_count; i++) {
         bool is_made = false;
         for (size_t s = 0; s < plan->step_count; s++) {

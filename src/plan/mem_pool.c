@@ -223,6 +223,8 @@ ln_hash *ln_mem_pool_table_create(void)
         return NULL;
     for (int mtype = LN_MEM_NONE + 1; mtype < LN_MEM_TYPE_SIZE; mtype++) {
         ln_mem_info info = ln_mem_type_info((ln_mem_type)mtype);
+        if (info.max_size == 0)
+            continue; // the number is free
         ln_mem_pool *pool = ln_mem_pool_create(info.max_size, info.align_size);
         if (!pool || ln_hash_insert(table, (void *)(intptr_t)mtype, pool) < 0) {
             ln_mem_pool_free(pool);

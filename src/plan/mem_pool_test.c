@@ -136,8 +136,8 @@ TEST(the_table_has_a_pool_for_each_memory_type)
 {
     ln_hash *table = ln_mem_pool_table_create();
     CHECK_NOT_NULL(table);
-    CHECK_EQ(ln_hash_size(table), LN_MEM_TYPE_SIZE - 1);
-    for (intptr_t mtype = LN_MEM_CPU; mtype < LN_MEM_TYPE_SIZE; mtype++) {
+    CHECK_EQ(ln_hash_size(table), LN_MEM_DPU);
+    for (intptr_t mtype = LN_MEM_CPU; mtype <= LN_MEM_DPU; mtype++) {
         ln_mem_pool *pool = ln_hash_find(table, (void *)mtype);
         CHECK_NOT_NULL(pool);
         CHECK_EQ(ln_mem_pool_alloc(pool, 100), 64);
@@ -153,8 +153,7 @@ TEST(a_table_is_made_whole_or_not_at_all)
     OOM_SWEEP(n)
     {
         ln_hash *table = ln_mem_pool_table_create();
-        CHECK(table ? ln_hash_size(table) == LN_MEM_TYPE_SIZE - 1
-                    : ln_error_status() == LN_NO_MEMORY);
+        CHECK(table ? ln_hash_size(table) == LN_MEM_DPU : ln_error_status() == LN_NO_MEMORY);
         ln_mem_pool_table_free(table);
     }
 }

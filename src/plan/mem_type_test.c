@@ -11,12 +11,12 @@ TEST(values_do_not_depend_on_build_options)
     CHECK_EQ(LN_MEM_CPU, 1);
     CHECK_EQ(LN_MEM_CUDA, 2);
     CHECK_EQ(LN_MEM_DPU, 3);
-    CHECK_EQ(LN_MEM_TYPE_SIZE, 4);
+    CHECK_EQ(LN_MEM_TYPE_SIZE, 32);
 }
 
 TEST(names_go_both_ways)
 {
-    for (int i = 0; i < LN_MEM_TYPE_SIZE; i++)
+    for (int i = 0; i <= LN_MEM_DPU; i++)
         CHECK_EQ(ln_mem_type_from_str(ln_mem_type_name((ln_mem_type)i)), i);
     CHECK_STR_EQ(ln_mem_type_name(LN_MEM_CUDA), "LN_MEM_CUDA");
     CHECK_STR_EQ(ln_mem_type_name((ln_mem_type)77), "LN_MEM_NONE");
@@ -122,10 +122,91 @@ TEST(bad_registrations_are_refused)
     CHECK_FAILS(ln_mem_type_register_copy(LN_MEM_CPU, LN_MEM_CPU, fake_copy), LN_INVALID);
     CHECK_FAILS(ln_mem_type_register_copy(LN_MEM_NONE, LN_MEM_CPU, fake_copy), LN_INVALID);
     CHECK_FAILS(ln_mem_type_register_copy(LN_MEM_CPU, (ln_mem_type)9, fake_copy), LN_INVALID);
+    CHECK_FAILS(ln_mem_type_register((ln_mem_type)9, &good), LN_INVALID);
+    CHECK_MESSAGE("ln_mem_type_add");
     CHECK(!ln_mem_type_info(LN_MEM_DPU).alloc_func);
 }
 
-TEST_LIST(values_do_not_depend_on_build_options, names_go_both_ways,
+// ---- Types that are added ----
+
+TEST(an_added_type_has_a_number_a_name_and_a_title)
+{
+    ln_mem_info info = ln_mem_type_info(LN_MEM_CPU);
+    info.max_size = 1000;
+    ln_mem_type first, second;
+    CHECK_OK(ln_mem_type_add("LN_MEM_ECHO", "echo memory", &info, &first));
+    CHECK_OK(ln_mem_type_add("LN_MEM_FAR", NULL, &info, &second));
+    CHECK_EQ(first, LN_MEM_DPU + 1);
+    CHECK_EQ(second, first + 1);
+    CHECK_STR_EQ(ln_mem_type_name(first), "LN_MEM_ECHO");
+    CHECK_STR_EQ(ln_mem_type_title(first), "echo memory");
+    CHECK_STR_EQ(ln_mem_type_title(second), "LN_MEM_FAR");
+    CHECK_EQ(ln_mem_type_from_str("LN_MEM_FAR"), second);
+    CHECK_EQ(ln_mem_type_info(first).max_size, 1000);
+    CHECK_STR_EQ(ln_mem_type_info(first).name, "LN_MEM_ECHO");
+    CHECK_OK(ln_mem_type_register_copy(first, LN_MEM_CPU, fake_copy));
+    CHECK_OK(ln_mem_type_register_copy(second, first, fake_copy));
+
+    CHECK_OK(ln_mem_type_remove(first));
+    CHECK_STR_EQ(ln_mem_type_name(first), "LN_MEM_NONE");
+    CHECK_EQ(ln_mem_type_from_str("LN_MEM_ECHO"), -1);
+    CHECK(!ln_mem_type_info(first).alloc_func);
+    CHECK_FAILS(ln_mem_type_remove(first), LN_NOT_FOUND);
+    CHECK_OK(ln_mem_type_add("LN_MEM_NEXT", "next", &info, &first)); // the number is free again
+    CHECK_EQ(first, LN_MEM_DPU + 1);
+    CHECK(!ln_mem_type_copy_func(first, LN_MEM_CPU)); // and none of the old copies is there
+    CHECK(!ln_mem_type_copy_func(second, first));
+    CHECK_OK(ln_mem_type_remove(first));
+    CHECK_OK(ln_mem_type_remove(second));
+}
+
+TEST(as_many_types_are_added_as_there_are_numbers)
+{
+    ln_mem_info info = ln_mem_type_info(LN_MEM_CPU);
+    ln_mem_type mtype;
+    char name[32];
+    for (int i = LN_MEM_DPU + 1; i < LN_MEM_TYPE_SIZE; i++) {
+        snprintf(name, sizeof name, "LN_MEM_%d", i);
+        CHECK_OK(ln_mem_type_add(name, NULL, &info, &mtype));
+        CHECK_EQ(mtype, i);
+    }
+    CHECK_FAILS(ln_mem_type_add("LN_MEM_MORE", NULL, &info, &mtype), LN_LIMIT);
+    CHECK_MESSAGE("32");
+    CHECK_EQ(mtype, LN_MEM_NONE);
+    for (int i = LN_MEM_DPU + 1; i < LN_MEM_TYPE_SIZE; i++)
+        CHECK_OK(ln_mem_type_remove((ln_mem_type)i));
+}
+
+TEST(types_that_cannot_be_added_are_refused)
+{
+    ln_mem_info good = ln_mem_type_info(LN_MEM_CPU), bad = good;
+    bad.free_func = NULL;
+    char too_long[LN_MAX_NAME_LEN + 1];
+    memset(too_long, 'm', LN_MAX_NAME_LEN);
+    too_long[LN_MAX_NAME_LEN] = 0;
+    ln_mem_type mtype, other;
+    CHECK_OK(ln_mem_type_add("LN_MEM_TAKEN", NULL, &good, &other));
+    const struct {
+        const char *name;
+        const ln_mem_info *info;
+        ln_status status;
+    } rows[] = {{NULL, &good, LN_INVALID},        {"", &good, LN_INVALID},
+                {"a b", &good, LN_INVALID},       {"a\"b", &good, LN_INVALID},
+                {too_long, &good, LN_INVALID},    {"LN_MEM_TAKEN", &good, LN_EXISTS},
+                {"LN_MEM_CPU", &good, LN_EXISTS}, {"LN_MEM_FAR", NULL, LN_INVALID},
+                {"LN_MEM_FAR", &bad, LN_INVALID}};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        CHECK_FAILS(ln_mem_type_add(rows[i].name, NULL, rows[i].info, &mtype), rows[i].status);
+        CHECK_EQ(mtype, LN_MEM_NONE);
+    }
+    CHECK_FAILS(ln_mem_type_remove(LN_MEM_CPU), LN_NOT_FOUND);
+    CHECK_FAILS(ln_mem_type_remove(LN_MEM_TYPE_SIZE), LN_NOT_FOUND);
+    CHECK_OK(ln_mem_type_remove(other));
+}
+
+TEST_LIST(an_added_type_has_a_number_a_name_and_a_title,
+          as_many_types_are_added_as_there_are_numbers, types_that_cannot_be_added_are_refused,
+          values_do_not_depend_on_build_options, names_go_both_ways,
           cpu_memory_is_aligned_and_writable, other_types_can_do_nothing_yet,
           a_plug_in_fills_in_its_type_once_and_takes_it_back, copies_have_a_direction,
           bad_registrations_are_refused)

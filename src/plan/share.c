@@ -136,7 +136,8 @@ static size_t find_floor(ln_sharer *s)
     mark_shared(s);
     mark_overwriting(s);
     for (int mtype = LN_MEM_NONE + 1; mtype < LN_MEM_TYPE_SIZE; mtype++)
-        sum += find_floor_of(s, (ln_mem_type)mtype);
+        if (s->mtypes >> mtype & 1)
+            sum += find_floor_of(s, (ln_mem_type)mtype);
     return sum;
 }
 
@@ -295,6 +296,9 @@ ln_status ln_plan_share(ln_plan_value *values, uint32_t *owners, const uint8_t *
                    .step_count = step_count,
                    .choices = choices,
                    .choice_count = choice_count};
+    for (size_t i = 0; i < value_count; i++)
+        if ((unsigned)values[i].mtype < LN_MEM_TYPE_SIZE)
+            s.mtypes |= UINT32_C(1) << values[i].mtype;
     ln_status status = check_arguments(&s);
     if (status == LN_OK)
         status = alloc_all(&s);

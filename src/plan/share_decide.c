@@ -347,6 +347,8 @@ static size_t measure(ln_sharer *s, uint32_t *out_step)
     *out_step = 0;
     find_tree_lives(s);
     for (int mtype = LN_MEM_NONE + 1; mtype < LN_MEM_TYPE_SIZE; mtype++) {
+        if (!(s->mtypes >> mtype & 1))
+            continue;
         uint32_t step;
         size_t peak = measure_type(s, (ln_mem_type)mtype, &step);
         sum += peak;

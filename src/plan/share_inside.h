@@ -57,6 +57,7 @@ typedef struct ln_sharer {
     size_t best_peak;        //
     size_t last_peak;        // of the last decision
     uint32_t best_peak_step; //
+    uint32_t mtypes;         // a bit for each memory type that a value has
     size_t work;
     size_t decision_count;
 } ln_sharer;
