@@ -133,6 +133,7 @@ struct ln_context {
     struct ln_given_file *files;          /* `ln_context_add_file`; NULL: none */
     char *folder;                         /* `ln_context_set_folder`; NULL: none */
     struct ln_hash *judged; /* what a template's sizes were found to be; NULL: it is none */
+    struct ln_uses *uses;   /* the archs of `target`, which stay registered; NULL: no target */
 };
 typedef struct ln_context ln_context;
 

@@ -106,6 +106,7 @@ LN_API ln_status ln_serializer_register_sized(ln_serializer *serializer, size_t 
 #define ln_serializer_register(serializer)                                                         \
     ln_serializer_register_sized(serializer, sizeof(ln_serializer))
 
+/* Fails: LN_STATE while a model is read or written, in any thread; LN_NOT_FOUND. */
 LN_API ln_status ln_serializer_unregister(const char *name);
 LN_API ln_serializer *ln_serializer_find(const char *name);
 LN_API ln_serializer *ln_serializer_find_at(size_t index);
@@ -118,7 +119,8 @@ LN_API ln_serializer *ln_serializer_probe(const char *path, const char *bytes, s
 /* The one that writes files of this name, by extension; NULL if none does. */
 LN_API ln_serializer *ln_serializer_for_path(const char *path);
 
-/* Registers `loader` for an operator type and version (0: any). A second one is refused. */
+/* Registers `loader` for an operator type and version (0: any). A second one is refused. Taking it
+ * back fails with LN_STATE while a model is read or written. */
 LN_API ln_status ln_serializer_register_op_loader(ln_serializer *serializer, const char *optype,
                                                   int version, ln_op_loader loader, void *user);
 LN_API ln_status ln_serializer_unregister_op_loader(ln_serializer *serializer, const char *optype,

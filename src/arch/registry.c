@@ -13,10 +13,14 @@
 #include <lightnet/util.h>
 
 #include "arch/derive.h"
+#include "arch/registry.h"
 #include "base/name_hash.h"
 #include "base/registry.h"
 #include "base/sized.h"
+#include "desc/rule.h"
 #include "ir/op_rows.h"
+#include "ir/use.h"
+#include "plan/mem_use.h"
 
 static const char *arch_name_of(const void *item)
 {
@@ -107,14 +111,20 @@ static ln_status add_op(ln_op *op)
 {
     LN_TRY(check_op(op));
     LN_TRY(ln_registry_add(&ops, op));
+    const char *optype = op->op_arg->optype;
     ln_status status = adopt_info(op->op_arg);
     if (status == LN_OK) {
-        status = table_insert(&LN_ARCH.op_proto_table, op->op_arg->optype, op);
+        status = table_insert(&LN_ARCH.op_proto_table, optype, op);
+        if (status == LN_OK) {
+            status = ln_use_add(LN_USE_OP, optype);
+            if (status != LN_OK)
+                table_remove(&LN_ARCH.op_proto_table, optype);
+        }
         if (status != LN_OK)
             give_back_info(op->op_arg);
     }
     if (status != LN_OK)
-        (void)ln_registry_remove(&ops, op->op_arg->optype, NULL);
+        (void)ln_registry_remove(&ops, optype, NULL);
     return status;
 }
 
@@ -122,6 +132,7 @@ static ln_status remove_op(const char *optype)
 {
     void *op;
     LN_TRY(ln_registry_remove(&ops, optype, &op));
+    ln_use_end(LN_USE_OP, optype);
     table_remove(&LN_ARCH.op_proto_table, optype);
     give_back_info(((ln_op *)op)->op_arg);
     return LN_OK;
@@ -135,10 +146,23 @@ ln_status ln_op_register(ln_op *op)
     return status;
 }
 
+ln_status ln_op_check_unused(const char *optype)
+{
+    size_t count = optype ? ln_use_count(LN_USE_OP, optype) : 0;
+    if (count == 0)
+        return LN_OK;
+    return LN_FAIL(LN_STATE,
+                   "operator type '%s' is in use by %zu operator%s of contexts, programs or "
+                   "sessions, which are to be freed first",
+                   optype, count, count == 1 ? "" : "s");
+}
+
 ln_status ln_op_unregister(const char *optype)
 {
     pthread_mutex_lock(&writer);
-    ln_status status = remove_op(optype);
+    ln_status status = ln_op_check_unused(optype);
+    if (status == LN_OK)
+        status = remove_op(optype);
     pthread_mutex_unlock(&writer);
     return status;
 }
@@ -176,8 +200,10 @@ size_t ln_op_count(void)
 static void release_ops(void)
 {
     ln_op *op;
-    while ((op = ln_registry_pop(&ops)))
+    while ((op = ln_registry_pop(&ops))) {
+        ln_use_end(LN_USE_OP, op->op_arg->optype);
         give_back_info(op->op_arg);
+    }
     ln_hash_free(LN_ARCH.op_proto_table);
     LN_ARCH.op_proto_table = NULL;
 }
@@ -205,21 +231,25 @@ static ln_status set_copies(ln_mem_type m, ln_copy_func in, ln_copy_func out, ln
 
 static void remove_memory(const ln_arch *arch)
 {
-    if (!has_own_memory(arch))
-        return;
-    (void)set_copies(arch->mem_type, NULL, NULL, NULL);
-    (void)ln_mem_type_register(arch->mem_type, NULL);
+    ln_mem_type_drop(arch->mem_type);
+    if (has_own_memory(arch))
+        ln_mem_type_forget(arch->mem_type);
 }
 
 // A second arch on the same memory leaves out `mem_info`.
 static ln_status add_memory(const ln_arch *arch)
 {
+    ln_mem_type_hold(arch->mem_type);
     if (!has_own_memory(arch))
         return LN_OK;
-    LN_TRY(ln_mem_type_register(arch->mem_type, arch->mem_info));
-    ln_status status = set_copies(arch->mem_type, arch->copy_in, arch->copy_out, arch->copy_within);
+    ln_status status = ln_mem_type_register(arch->mem_type, arch->mem_info);
+    if (status == LN_OK) {
+        status = set_copies(arch->mem_type, arch->copy_in, arch->copy_out, arch->copy_within);
+        if (status != LN_OK)
+            ln_mem_type_forget(arch->mem_type);
+    }
     if (status != LN_OK)
-        remove_memory(arch);
+        ln_mem_type_drop(arch->mem_type);
     return status;
 }
 
@@ -235,20 +265,22 @@ static void remove_arch(ln_arch *arch)
     }
     if (LN_ARCH.arch_table && ln_hash_find(LN_ARCH.arch_table, arch->arch_name) == arch)
         table_remove(&LN_ARCH.arch_table, arch->arch_name);
+    ln_use_end(LN_USE_ARCH, arch->arch_name);
     (void)ln_registry_remove(&archs, arch->arch_name, NULL);
 }
 
 // What a registered arch has besides its structure, which is not ours.
 typedef struct arch_record {
     struct arch_record *next;
-    const ln_arch *arch;
+    ln_arch *arch;
     ln_document *derived; // has `derived_ops`; NULL: none
     ln_op **derived_ops;  // of its core_ops
+    ln_rule_set *rules;   // of a text; NULL: none
 } arch_record;
 
 static arch_record *records;
 
-static ln_status add_record(const ln_arch *arch, arch_record **out_record)
+static ln_status add_record(ln_arch *arch, arch_record **out_record)
 {
     arch_record *record = *out_record = ln_alloc(sizeof *record);
     if (!record)
@@ -256,6 +288,15 @@ static ln_status add_record(const ln_arch *arch, arch_record **out_record)
     *record = (arch_record){.next = records, .arch = arch};
     records = record;
     return LN_OK;
+}
+
+static void drop_rules(arch_record *record)
+{
+    if (!record->rules)
+        return;
+    record->arch->rules = NULL;
+    ln_rule_set_destroy(record->rules);
+    record->rules = NULL;
 }
 
 // Once its operators are no longer registered.
@@ -269,6 +310,7 @@ static void remove_record(const ln_arch *arch)
         return;
     *at = record->next;
     ln_document_destroy(record->derived);
+    drop_rules(record);
     ln_free(record);
 }
 
@@ -279,7 +321,7 @@ static ln_status add_ops(ln_op **first)
     return LN_OK;
 }
 
-static ln_status add_derived(const ln_arch *arch)
+static ln_status add_derived(ln_arch *arch)
 {
     arch_record *record;
     LN_TRY(add_record(arch, &record));
@@ -304,8 +346,11 @@ static ln_status add_arch(ln_arch *arch)
 {
     LN_TRY(ln_registry_add(&archs, arch));
 
-    ln_status status = open_ops(arch);
+    ln_status status = ln_use_add(LN_USE_ARCH, arch->arch_name);
+    if (status == LN_OK)
+        status = open_ops(arch);
     if (status != LN_OK) {
+        ln_use_end(LN_USE_ARCH, arch->arch_name);
         (void)ln_registry_remove(&archs, arch->arch_name, NULL);
         return status;
     }
@@ -359,16 +404,131 @@ ln_status(ln_arch_register)(ln_arch *arch)
     return ln_arch_register_sized(arch, LN_SIZE_UP_TO(ln_arch, choices));
 }
 
+// ---- Use ----
+
+// "conv_echo (2)", of what is in use; returns how many operators there are.
+static size_t list_ops_in_use(const ln_arch *arch, char *text, size_t size)
+{
+    size_t total = 0, used = 0;
+    text[0] = '\0';
+    const ln_op *op;
+    for (size_t i = 0; (op = ln_registry_find_at(&ops, i)); i++) {
+        // Operators of any arch may have to be computed by a reference.
+        bool counts = arch->is_reference || ln_streq(op->op_arg->arch, arch->arch_name);
+        size_t count = counts ? ln_use_count(LN_USE_OP, op->op_arg->optype) : 0;
+        total += count;
+        if (count > 0 && used < size)
+            used += (size_t)snprintf(text + used, size - used, "%s%s (%zu)", used ? ", " : "",
+                                     op->op_arg->optype, count);
+    }
+    return total;
+}
+
+static const ln_arch *find_derived(const ln_arch *arch)
+{
+    const arch_record *record = ln_streq(arch->arch_name, "none") ? records : NULL;
+    while (record && !record->derived)
+        record = record->next;
+    return record ? record->arch : NULL;
+}
+
+// LN_STATE with who uses the arch.
+static ln_status check_unused(const ln_arch *arch)
+{
+    char types[256];
+    size_t op_count = list_ops_in_use(arch, types, sizeof types);
+    if (op_count > 0)
+        return LN_FAIL(LN_STATE,
+                       "arch '%s' is in use by %zu operator%s of contexts, programs or sessions, "
+                       "which are to be freed first: %s",
+                       arch->arch_name, op_count, op_count == 1 ? "" : "s", types);
+    size_t target_count = ln_use_count(LN_USE_ARCH, arch->arch_name);
+    if (target_count > 0)
+        return LN_FAIL(LN_STATE,
+                       "arch '%s' is in use as the target of %zu context%s or program%s, which are "
+                       "to be freed first",
+                       arch->arch_name, target_count, target_count == 1 ? "" : "s",
+                       target_count == 1 ? "" : "s");
+    if (has_own_memory(arch) && ln_mem_type_use_count(arch->mem_type) > 1)
+        return LN_FAIL(LN_STATE,
+                       "arch '%s' has the memory '%s', which another arch, a context, program or "
+                       "session uses",
+                       arch->arch_name, ln_mem_type_title(arch->mem_type));
+    const ln_arch *derived = find_derived(arch);
+    if (derived)
+        return LN_FAIL(LN_STATE, "operators of arch '%s' are derived from those of '%s'",
+                       derived->arch_name, arch->arch_name);
+    return LN_OK;
+}
+
+// Its arch is registered, and unused unless the status says so.
+static ln_status find_unused(const char *arch_name, ln_arch **out_arch)
+{
+    ln_arch *arch = *out_arch = ln_registry_find(&archs, arch_name);
+    if (!arch)
+        return LN_FAIL(LN_NOT_FOUND, "no arch '%s' is registered",
+                       arch_name ? arch_name : "(null)");
+    return check_unused(arch);
+}
+
+ln_status ln_arch_check_unused(const char *arch_name)
+{
+    ln_arch *arch;
+    pthread_mutex_lock(&writer);
+    ln_status status = find_unused(arch_name, &arch);
+    pthread_mutex_unlock(&writer);
+    return status;
+}
+
 ln_status ln_arch_unregister(const char *arch_name)
 {
+    ln_arch *arch;
     pthread_mutex_lock(&writer);
-    ln_arch *arch = ln_registry_find(&archs, arch_name);
-    if (arch)
+    ln_status status = find_unused(arch_name, &arch);
+    if (status == LN_OK)
         close_arch(arch);
     pthread_mutex_unlock(&writer);
-    return arch ? LN_OK
-                : LN_FAIL(LN_NOT_FOUND, "no arch '%s' is registered",
-                          arch_name ? arch_name : "(null)");
+    return status;
+}
+
+// ---- Rules ----
+
+static arch_record *find_record(const ln_arch *arch)
+{
+    arch_record *record = records;
+    while (record && record->arch != arch)
+        record = record->next;
+    return record;
+}
+
+static ln_status take_rules(const char *arch_name, ln_rule_set *rules)
+{
+    ln_arch *arch;
+    LN_TRY(find_unused(arch_name, &arch));
+    if (arch->rules)
+        return LN_FAIL(LN_EXISTS, "arch '%s' has rules already", arch_name);
+    find_record(arch)->rules = rules;
+    arch->rules = rules;
+    return LN_OK;
+}
+
+ln_status ln_arch_take_rules(const char *arch_name, ln_rule_set *rules)
+{
+    pthread_mutex_lock(&writer);
+    ln_status status = take_rules(arch_name, rules);
+    pthread_mutex_unlock(&writer);
+    return status;
+}
+
+ln_status ln_arch_drop_rules(const char *arch_name)
+{
+    ln_arch *arch;
+    pthread_mutex_lock(&writer);
+    ln_status status = find_unused(arch_name, &arch);
+    if (status == LN_OK)
+        drop_rules(find_record(arch));
+    pthread_mutex_unlock(&writer);
+    return status;
 }
 
 ln_arch *ln_arch_find(const char *arch_name)

@@ -20,6 +20,7 @@
 #include "ir/graph_order.h"
 #include "ir/model_info.h"
 #include "ir/open.h"
+#include "ir/use.h"
 #include "ir/writes.h"
 #include "op/call_prepare.h"
 
@@ -87,6 +88,7 @@ static ln_status copy_plan(const ln_context *ctx, ln_context *clone)
     memcpy(clone->load_sizes, ctx->load_sizes, sizeof clone->load_sizes);
     clone->plan_reuse = ctx->plan_reuse;
     LN_TRY(copy_string(ctx->target, &clone->target));
+    LN_TRY(ln_uses_hold(ctx->target, &clone->uses));
     LN_TRY(copy_string(ctx->datafile, &clone->datafile));
     clone->state = LN_CONTEXT_PLANNED;
     return LN_OK;

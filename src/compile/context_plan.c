@@ -14,6 +14,7 @@
 #include "ir/attached.h"
 #include "ir/compiled.h"
 #include "ir/plan_records.h"
+#include "ir/use.h"
 
 // ---- Planning ----
 
@@ -300,16 +301,19 @@ static ln_status adopt_stated_plan(ln_context *ctx, ln_plan_reuse reuse)
 static ln_status become_planned(ln_context *ctx, const char *target, ln_plan_reuse reuse,
                                 ln_status (*plan)(ln_context *ctx, ln_plan_reuse reuse))
 {
+    ln_uses *uses;
+    LN_TRY(ln_uses_hold(target, &uses));
     char *target_copy = ln_strdup(target);
-    if (!target_copy)
-        return LN_NO_MEMORY;
-    ln_status status = plan(ctx, reuse);
+    ln_status status = target_copy ? plan(ctx, reuse) : LN_NO_MEMORY;
     if (status != LN_OK) {
         ln_free(target_copy);
+        ln_uses_drop(uses);
         return status;
     }
     ln_free(ctx->target);
+    ln_uses_drop(ctx->uses);
     ctx->target = target_copy;
+    ctx->uses = uses;
     ctx->plan_reuse = (int)reuse;
     ctx->state = LN_CONTEXT_PLANNED;
     return LN_OK;

@@ -16,12 +16,14 @@
 #include "ir/compiled.h"
 #include "ir/context.h"
 #include "ir/turn.h"
+#include "ir/use.h"
 
 struct ln_plan_source {
     atomic_size_t holder_count;
     ln_context *model; // READY, as it was read; constant
     char *target;
     ln_optimize_options options;
+    ln_uses *uses;     // the archs of the target
     char **rule_files; // of the options
     bool is_usual;     // the options hold for any shape
     ln_turn turn;      // at the templates
@@ -37,6 +39,7 @@ static void destroy(ln_plan_source *s)
     ln_range_release(s->range);
     ln_context_free(s->model);
     ln_free(s->target);
+    ln_uses_drop(s->uses);
     for (size_t i = 0; i < s->options.rule_file_count; i++)
         ln_free(s->rule_files[i]);
     ln_free(s->rule_files);
@@ -105,6 +108,8 @@ ln_status ln_plan_source_create(const ln_context *ctx, const char *target,
     s->is_usual = is_usual(options);
     s->target = ln_strdup(target);
     status = s->target ? copy_options(s, options) : LN_NO_MEMORY;
+    if (status == LN_OK)
+        status = ln_uses_hold(target, &s->uses);
     if (status == LN_OK)
         status = ln_context_clone(ctx, &s->model);
     if (status == LN_OK)

@@ -107,7 +107,7 @@ static ln_status init_mapped(ln_context *ctx, const char *path, int *out_is_mapp
     return *out_is_mapped ? init_from(ctx, path, start, len, path) : LN_OK;
 }
 
-static ln_status init(ln_context *ctx, const char *source)
+static ln_status init_file(ln_context *ctx, const char *source)
 {
     LN_TRY(check_empty(ctx));
     if (!source)
@@ -128,6 +128,14 @@ static ln_status init(ln_context *ctx, const char *source)
     return status;
 }
 
+static ln_status init(ln_context *ctx, const char *source)
+{
+    ln_serializers_enter();
+    ln_status status = init_file(ctx, source);
+    ln_serializers_leave();
+    return status;
+}
+
 ln_status ln_context_init(ln_context *ctx, const char *source)
 {
     ln_phase phase;
@@ -143,7 +151,11 @@ static ln_status init_mem(ln_context *ctx, const void *bytes, size_t byte_count,
     if (byte_count > ctx->limits.source_byte_count)
         return LN_FAIL(LN_LIMIT, "a model of %zu bytes is over the limit of %zu", byte_count,
                        ctx->limits.source_byte_count);
-    return init_from(ctx, NULL, bytes ? bytes : "", byte_count, name ? name : "<memory>");
+    ln_serializers_enter();
+    ln_status status =
+        init_from(ctx, NULL, bytes ? bytes : "", byte_count, name ? name : "<memory>");
+    ln_serializers_leave();
+    return status;
 }
 
 ln_status ln_context_init_mem(ln_context *ctx, const void *bytes, size_t byte_count,
@@ -258,17 +270,9 @@ static ln_status copy_for_reader(const ln_context *ctx, ln_context **out_copy)
                           "--no-weights)");
 }
 
-ln_status ln_context_write(const ln_context *ctx, const char *serializer_name, char **out_bytes,
-                           size_t *out_byte_count)
+static ln_status write_named(const ln_context *ctx, const char *serializer_name, char **out_bytes,
+                             size_t *out_byte_count)
 {
-    if (out_bytes)
-        *out_bytes = NULL;
-    if (out_byte_count)
-        *out_byte_count = 0;
-    if (!ctx || !serializer_name || !out_bytes || !out_byte_count)
-        return LN_FAIL(LN_INVALID, "writing a model needs a context, a format and two results");
-    if (ctx->state == LN_CONTEXT_EMPTY)
-        return LN_FAIL(LN_STATE, "the context holds no model to write");
     ln_serializer *serializer = ln_serializer_find(serializer_name);
     if (!serializer || !serializer->write)
         return LN_FAIL(LN_UNSUPPORTED, "no writer for format '%s'", serializer_name);
@@ -281,15 +285,30 @@ ln_status ln_context_write(const ln_context *ctx, const char *serializer_name, c
     return status;
 }
 
+ln_status ln_context_write(const ln_context *ctx, const char *serializer_name, char **out_bytes,
+                           size_t *out_byte_count)
+{
+    if (out_bytes)
+        *out_bytes = NULL;
+    if (out_byte_count)
+        *out_byte_count = 0;
+    if (!ctx || !serializer_name || !out_bytes || !out_byte_count)
+        return LN_FAIL(LN_INVALID, "writing a model needs a context, a format and two results");
+    if (ctx->state == LN_CONTEXT_EMPTY)
+        return LN_FAIL(LN_STATE, "the context holds no model to write");
+    ln_serializers_enter();
+    ln_status status = write_named(ctx, serializer_name, out_bytes, out_byte_count);
+    ln_serializers_leave();
+    return status;
+}
+
 ln_status ln_context_print(const ln_context *ctx, const char *outfile)
 {
     return ln_context_print_with(ctx, outfile, 0);
 }
 
-ln_status ln_context_print_with(const ln_context *ctx, const char *outfile, unsigned flags)
+static ln_status print(const ln_context *ctx, const char *outfile, unsigned flags)
 {
-    if (!outfile)
-        return LN_FAIL(LN_INVALID, "the output file is NULL; name a file, or \"-\"");
     ln_serializer *serializer = ln_serializer_for_path(outfile);
     if (ctx && ctx->state != LN_CONTEXT_EMPTY && serializer && serializer->write_file)
         return write_file(serializer, ctx, outfile, flags);
@@ -300,5 +319,15 @@ ln_status ln_context_print_with(const ln_context *ctx, const char *outfile, unsi
     LN_TRY(ln_context_write(ctx, serializer ? serializer->name : "ir", &bytes, &byte_count));
     ln_status status = ln_text_write_file(outfile, bytes, byte_count);
     ln_free(bytes);
+    return status;
+}
+
+ln_status ln_context_print_with(const ln_context *ctx, const char *outfile, unsigned flags)
+{
+    if (!outfile)
+        return LN_FAIL(LN_INVALID, "the output file is NULL; name a file, or \"-\"");
+    ln_serializers_enter();
+    ln_status status = print(ctx, outfile, flags);
+    ln_serializers_leave();
     return status;
 }

@@ -19,6 +19,7 @@
 #include "ir/op_life.h"
 #include "ir/phase.h"
 #include "ir/scratch.h"
+#include "ir/use.h"
 #include "ir/writes.h"
 #include "tensor/meter.h"
 
@@ -83,6 +84,8 @@ void ln_context_forget_plan(ln_context *ctx)
 {
     ln_free(ctx->target);
     ctx->target = NULL;
+    ln_uses_drop(ctx->uses);
+    ctx->uses = NULL;
     memset(ctx->mem_sizes, 0, sizeof ctx->mem_sizes);
     memset(ctx->static_sizes, 0, sizeof ctx->static_sizes);
     memset(ctx->load_sizes, 0, sizeof ctx->load_sizes);

@@ -10,6 +10,7 @@
 
 #include "ir/name.h"
 #include "ir/op_life.h"
+#include "ir/use.h"
 
 // ---- Making and freeing ----
 
@@ -17,6 +18,7 @@
 typedef struct whole_op {
     ln_op op;
     ln_op_arg arg;
+    ln_use *use; // of its type; NULL: that is not registered
     char name[];
 } whole_op;
 
@@ -45,6 +47,7 @@ static ln_op *create_bare(const ln_op *op_proto, const char *name, ln_hash *tens
     const ln_op_arg *proto = op_proto->op_arg;
     whole->op = *op_proto;
     whole->op.op_arg = &whole->arg;
+    whole->use = ln_use_hold(LN_USE_OP, op_proto->op_arg->optype);
     memcpy(whole->name, name, name_bytes);
     // Type, arch and descriptions are the prototype's, which is static.
     whole->arg = (ln_op_arg){
@@ -79,6 +82,7 @@ void ln_op_free(ln_op *op)
         return;
     ln_free(op->op_arg->place);
     ln_op_take_name(op, NULL);
+    ln_use_drop(((whole_op *)op)->use);
     ln_free(op);
 }
 

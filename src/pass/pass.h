@@ -19,7 +19,8 @@
 // What a compilation works on.
 typedef struct ln_compilation {
     ln_context *ctx;
-    ln_arch *archs[LN_MAX_ARCHS]; // the target's, in order, then their fallbacks
+    ln_arch *archs[LN_MAX_ARCHS];           // the target's, in order, then their fallbacks
+    struct ln_use *arch_uses[LN_MAX_ARCHS]; // keep them registered
     size_t arch_count;
     const ln_optimize_options *options; // NULL: the defaults
     struct ln_rule_set **rule_sets;     // of the files that the options name; NULL: none

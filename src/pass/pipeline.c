@@ -14,6 +14,7 @@
 #include "base/sized.h"
 #include "desc/rule.h"
 #include "ir/phase.h"
+#include "ir/use.h"
 #include "pass/ends.h"
 #include "pass/firing.h"
 #include "pass/rule_file.h"
@@ -88,7 +89,7 @@ static ln_status fail_unknown_arch(const char *name, size_t len)
     ln_nearest nearest = ln_nearest_to(word);
     const ln_arch *arch;
     for (size_t i = 0; (arch = ln_arch_find_at(i)) && used < sizeof known; i++) {
-        if (!arch->rules && !arch->ep_funcs)
+        if (!arch->rules && !arch->ep_funcs && !arch->core_ops)
             continue; // computes nothing
         ln_nearest_try(&nearest, arch->arch_name);
         used += (size_t)snprintf(known + used, sizeof known - used, "%s%s", used ? ", " : "",
@@ -109,6 +110,17 @@ static int has_arch(const ln_compilation *compilation, const ln_arch *arch)
     return 0;
 }
 
+// Takes *use, which keeps the arch registered.
+static ln_status add_arch(ln_compilation *compilation, ln_arch *arch, ln_use **use)
+{
+    if (compilation->arch_count == LN_MAX_ARCHS)
+        return LN_FAIL(LN_LIMIT, "a target has at most %d archs", LN_MAX_ARCHS);
+    compilation->arch_uses[compilation->arch_count] = *use;
+    compilation->archs[compilation->arch_count++] = arch;
+    *use = NULL;
+    return LN_OK;
+}
+
 // Adds the archs of a comma-separated list that are not there yet.
 static ln_status add_archs(ln_compilation *compilation, const char *names, int must_exist)
 {
@@ -116,18 +128,20 @@ static ln_status add_archs(ln_compilation *compilation, const char *names, int m
         size_t len = strcspn(name, ",");
         char buffer[64];
         ln_arch *arch = NULL;
+        ln_use *use = NULL;
         if (len < sizeof buffer) {
             memcpy(buffer, name, len);
             buffer[len] = '\0';
-            arch = ln_arch_find(buffer);
+            use = ln_use_hold(LN_USE_ARCH, buffer);
+            arch = use ? ln_arch_find(buffer) : NULL;
         }
+        ln_status status = LN_OK;
         if (!arch && must_exist)
-            return fail_unknown_arch(name, len);
-        if (arch && !has_arch(compilation, arch)) {
-            if (compilation->arch_count == LN_MAX_ARCHS)
-                return LN_FAIL(LN_LIMIT, "a target has at most %d archs", LN_MAX_ARCHS);
-            compilation->archs[compilation->arch_count++] = arch;
-        }
+            status = fail_unknown_arch(name, len);
+        else if (arch && !has_arch(compilation, arch))
+            status = add_arch(compilation, arch, &use);
+        ln_use_drop(use);
+        LN_TRY(status);
         name += len;
         if (*name != ',')
             continue;
@@ -190,6 +204,8 @@ void ln_compilation_deinit(ln_compilation *compilation)
     ln_rule_set_destroy(compilation->general_rules);
     for (size_t i = 0; i < compilation->arch_count; i++)
         ln_rule_set_destroy(compilation->own_arch_rules[i]);
+    for (size_t i = 0; i < compilation->arch_count; i++)
+        ln_use_drop(compilation->arch_uses[i]);
     ln_hash_free(compilation->left_out);
 }
 

@@ -15,4 +15,9 @@ enum { LN_PROBE_SURE = 95 };
 ln_status ln_serializer_choose(const char *path, const char *bytes, size_t byte_count,
                                const char *name, ln_serializer **out_serializer);
 
+// Serializers stay registered from `enter` to `leave`, which may nest: whoever looks one up and
+// calls it is between them.
+void ln_serializers_enter(void);
+void ln_serializers_leave(void);
+
 #endif

@@ -220,10 +220,9 @@ ln_status ln_preflight_fail(const ln_preflight *report, const char *name)
 
 // ---- The way to a reader ----
 
-static ln_status preflight_with(const char *path, const char *bytes, size_t byte_count,
-                                const char *name, ln_preflight **out_report)
+static ln_status choose_and_preflight(const char *path, const char *bytes, size_t byte_count,
+                                      const char *name, ln_preflight **out_report)
 {
-    *out_report = NULL;
     ln_serializer *serializer;
     LN_TRY(ln_serializer_choose(path, bytes, byte_count, name, &serializer));
     if (!serializer->preflight)
@@ -239,6 +238,16 @@ static ln_status preflight_with(const char *path, const char *bytes, size_t byte
     }
     *out_report = report;
     return LN_OK;
+}
+
+static ln_status preflight_with(const char *path, const char *bytes, size_t byte_count,
+                                const char *name, ln_preflight **out_report)
+{
+    *out_report = NULL;
+    ln_serializers_enter();
+    ln_status status = choose_and_preflight(path, bytes, byte_count, name, out_report);
+    ln_serializers_leave();
+    return status;
 }
 
 ln_status ln_preflight_create(const char *path, ln_preflight **out_report)

@@ -3,6 +3,7 @@
 
 #include <lightnet/serializer.h>
 
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -25,6 +26,20 @@ static const char *name_of(const void *item)
 }
 
 static ln_registry serializers = LN_REGISTRY_INIT("serializer", name_of);
+
+// Held by whoever reads or writes a model. Nobody waits for it to be free: a reader that
+// unregisters would wait for itself.
+static pthread_rwlock_t in_use = PTHREAD_RWLOCK_INITIALIZER;
+
+void ln_serializers_enter(void)
+{
+    (void)pthread_rwlock_rdlock(&in_use);
+}
+
+void ln_serializers_leave(void)
+{
+    (void)pthread_rwlock_unlock(&in_use);
+}
 
 // ---- Operator loaders ----
 
@@ -104,6 +119,11 @@ ln_status ln_serializer_unregister_op_loader(ln_serializer *serializer, const ch
 {
     if (!serializer || !optype)
         return LN_FAIL(LN_INVALID, "an operator loader is named by a serializer and a type");
+    if (pthread_rwlock_trywrlock(&in_use) != 0)
+        return LN_FAIL(LN_STATE,
+                       "the loader for '%s' may be in use: a model is being read or written; wait "
+                       "until that is done",
+                       optype);
     serializer = ln_sized_whole(serializer);
     pthread_mutex_lock(&loaders_lock);
     loader_row *row = find_row(serializer, optype, version);
@@ -115,6 +135,7 @@ ln_status ln_serializer_unregister_op_loader(ln_serializer *serializer, const ch
             free_loaders(serializer);
     }
     pthread_mutex_unlock(&loaders_lock);
+    (void)pthread_rwlock_unlock(&in_use);
     return row ? LN_OK
                : LN_FAIL(LN_NOT_FOUND, "serializer '%s' has no loader for '%s' version %d",
                          serializer->name, optype, version);
@@ -164,7 +185,15 @@ static void close_serializer(ln_serializer *serializer)
 ln_status ln_serializer_unregister(const char *name)
 {
     void *serializer;
-    LN_TRY(ln_registry_remove(&serializers, name, &serializer));
+    if (pthread_rwlock_trywrlock(&in_use) != 0)
+        return LN_FAIL(
+            LN_STATE,
+            "serializer '%s' may be in use: a model is being read or written; wait until "
+            "that is done",
+            name ? name : "(null)");
+    ln_status status = ln_registry_remove(&serializers, name, &serializer);
+    (void)pthread_rwlock_unlock(&in_use);
+    LN_TRY(status);
     close_serializer(serializer);
     return LN_OK;
 }

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the layers above need of the registry of archs, besides arch.h.
+
+#ifndef LN_ARCH_REGISTRY_H
+#define LN_ARCH_REGISTRY_H
+
+#include <lightnet/arch.h>
+
+struct ln_rule_set;
+
+// LN_STATE, with who uses the arch or the operator type, if `unregister` would refuse;
+// LN_NOT_FOUND.
+ln_status ln_arch_check_unused(const char *arch_name);
+ln_status ln_op_check_unused(const char *optype);
+
+// Gives a registered arch rules, which go with it. LN_NOT_FOUND, LN_EXISTS if it has some, LN_STATE
+// while it is in use; the set then stays the caller's.
+ln_status ln_arch_take_rules(const char *arch_name, struct ln_rule_set *rules);
+
+// Takes back what the above gave. LN_STATE while the arch is in use.
+ln_status ln_arch_drop_rules(const char *arch_name);
+
+#endif
