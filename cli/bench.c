@@ -14,6 +14,7 @@
 #include "input_options.h"
 #include "json_out.h"
 #include "model_io.h"
+#include "plugin_option.h"
 #include "progress.h"
 #include "threads_option.h"
 #include "write_option.h"
@@ -88,6 +89,7 @@ static const verb_option takes[] = {
     TAKES(JSON, bench_options, json),
     INPUT_OPTIONS(bench_options, files),
     COMPILE_FLAGS(bench_options, flags),
+    TAKES_PLUGIN,
     TAKES_HELP,
     END_OF_OPTIONS,
 };

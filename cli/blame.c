@@ -9,6 +9,7 @@
 #include "cli.h"
 #include "compile_flags.h"
 #include "model_io.h"
+#include "plugin_option.h"
 #include "progress.h"
 #include "threads_option.h"
 
@@ -44,6 +45,7 @@ static const verb_option takes[] = {
     CALLS(THREADS, blame_options, model, take_threads),
     INPUT_OPTIONS(blame_options, source.files),
     COMPILE_FLAGS(blame_options, flags),
+    TAKES_PLUGIN,
     TAKES_HELP,
     END_OF_OPTIONS,
 };

@@ -11,6 +11,7 @@
 #include "file_bytes.h"
 #include "json_out.h"
 #include "model_io.h"
+#include "plugin_option.h"
 #include "threads_option.h"
 #include "trial.h"
 
@@ -40,6 +41,7 @@ static const verb_option takes[] = {
     CALLS(THREADS, compare_options, model, take_threads),
     INPUT_OPTIONS(compare_options, source.files),
     COMPILE_FLAGS(compare_options, flags),
+    TAKES_PLUGIN,
     TAKES_HELP,
     END_OF_OPTIONS,
 };

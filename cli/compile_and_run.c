@@ -10,6 +10,7 @@
 #include "input_options.h"
 #include "labels.h"
 #include "model_io.h"
+#include "plugin_option.h"
 #include "progress.h"
 #include "summary.h"
 #include "tensor_input.h"
@@ -42,6 +43,7 @@ typedef struct source_options {
 } source_options;
 
 static const verb_option takes[] = {
+    TAKES_PLUGIN,
     TAKES_HELP,
     TAKES(VERSION, source_options, is_version_wanted),
     NOTE(OUTFILE, source_options, outfile,

@@ -9,6 +9,7 @@
 #include "cli.h"
 #include "convert_weights.h"
 #include "file_bytes.h"
+#include "plugin_option.h"
 
 typedef struct convert_options {
     const char *model;
@@ -24,6 +25,7 @@ static const verb_option takes[] = {
     TAKES(WEIGHTS, convert_options, weights),
     TAKES(EXTERNAL, convert_options, is_external),
     {OPT_STRICT, 0, take_strict, NULL, 0},
+    TAKES_PLUGIN,
     TAKES_HELP,
     END_OF_OPTIONS,
 };

@@ -8,6 +8,7 @@
 #include "cli.h"
 #include "file_bytes.h"
 #include "number_text.h"
+#include "plugin_option.h"
 #include "progress.h"
 #include "random_weights.h"
 
@@ -37,6 +38,7 @@ static const verb_option takes[] = {
     TAKES(MODEL, genwts_options, model),
     NOTE(SEED, genwts_options, seed, "(default 0)"),
     NOTE(OUTFILE, genwts_options, outfile, "(required)"),
+    TAKES_PLUGIN,
     TAKES_HELP,
     END_OF_OPTIONS,
 };

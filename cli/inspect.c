@@ -12,6 +12,7 @@
 #include "file_bytes.h"
 #include "inspect_json.h"
 #include "model_io.h"
+#include "plugin_option.h"
 
 typedef struct inspect_options {
     const char *model;
@@ -26,6 +27,7 @@ static const verb_option takes[] = {
     NOTE(SHAPE, inspect_options, shapes, "; work and memory depend on them"),
     TAKES(JSON, inspect_options, json),
     COMPILE_FLAGS(inspect_options, flags),
+    TAKES_PLUGIN,
     TAKES_HELP,
     END_OF_OPTIONS,
 };

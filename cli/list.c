@@ -8,8 +8,9 @@
 
 #include "cli.h"
 #include "op_prose.h"
+#include "plugin_option.h"
 
-static const verb_option only_help[] = {TAKES_HELP, END_OF_OPTIONS};
+static const verb_option only_help[] = {TAKES_PLUGIN, TAKES_HELP, END_OF_OPTIONS};
 
 // ---- ops ----
 
@@ -147,10 +148,20 @@ static size_t count_ops(const char *arch_name)
     return count;
 }
 
+static void print_plugins(void)
+{
+    const ln_plugin *plugin;
+    for (size_t i = 0; (plugin = ln_plugin_find_at(i)); i++)
+        printf("%splug-in '%s' from %s%s%s\n", i == 0 ? "\n" : "", plugin->name,
+               ln_plugin_path(plugin->name), plugin->doc ? ": " : "",
+               plugin->doc ? plugin->doc : "");
+}
+
 const verb_usage archs_usage = {
     .name = "archs",
     .synopsis = "",
-    .about = "Lists the archs, where their tensors live, and how many operators each runs.",
+    .about = "Lists the archs, where their tensors live, how many operators each runs, and which "
+             "plug-in it came with.",
     .options = only_help,
 };
 
@@ -165,10 +176,15 @@ int cmd_archs(int argc, char **argv)
         return code == -1 ? EXIT_OK : code;
     const ln_arch *arch;
     for (size_t i = 0; (arch = ln_arch_find_at(i)); i++) {
-        printf("%-6s %3zu operators, %s%s%s: %s\n", arch->arch_name, count_ops(arch->arch_name),
+        printf("%-6s %3zu operators, %s%s%s: %s", arch->arch_name, count_ops(arch->arch_name),
                ln_mem_type_title(arch->mem_type), arch->fallbacks ? ", falls back to " : "",
                arch->fallbacks ? arch->fallbacks : "", arch->doc ? arch->doc : "");
+        const ln_plugin *plugin = ln_plugin_of_arch(arch->arch_name);
+        if (plugin)
+            printf(" (plug-in '%s', %s)", plugin->name, ln_plugin_path(plugin->name));
+        putchar('\n');
     }
+    print_plugins();
     return EXIT_OK;
 }
 

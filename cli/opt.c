@@ -12,6 +12,7 @@
 #include "compile_flags.h"
 #include "model_io.h"
 #include "pass/why_api.h"
+#include "plugin_option.h"
 #include "trial.h"
 
 #define MAX_INPUTS 1024 // names of --inputs
@@ -49,6 +50,7 @@ static const verb_option takes[] = {
     TAKES(SHAPE, opt_options, shapes),
     INPUT_OPTIONS(opt_options, source.files),
     COMPILE_FLAGS(opt_options, flags),
+    TAKES_PLUGIN,
     TAKES_HELP,
     END_OF_OPTIONS,
 };

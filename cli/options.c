@@ -455,7 +455,8 @@ static const verb_option *find_option(const verb_usage *verb, int answer)
 // Whether a second value adds to the first.
 static int is_repeatable(option_id id)
 {
-    return option_rows[id].kind == OPTION_TEXTS || id == OPT_RULES || id == OPT_SKIP;
+    return option_rows[id].kind == OPTION_TEXTS || id == OPT_RULES || id == OPT_SKIP ||
+           id == OPT_PLUGIN;
 }
 
 // One of two values would be lost.
@@ -509,7 +510,8 @@ static file_use use_of(option_id id)
     case OPT_BASE:
     case OPT_LABELS:
     case OPT_LIST:
-    case OPT_RULES: return FILE_READ;
+    case OPT_RULES:
+    case OPT_PLUGIN: return FILE_READ;
     default: return FILE_UNUSED;
     }
 }

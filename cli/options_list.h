@@ -14,6 +14,8 @@
     X(TARGET, "target", 't', "TARGET", OPTION_TEXT, 0, \
       "the arch to compile for, or a list in order of preference such as cpu,ref (default cpu); " \
       "`lightnet archs` lists them") \
+    X(PLUGIN, "plugin", 0, "FILE", OPTION_CALL, 0, \
+      "load this plug-in, a shared object with archs, operators or formats; may be given several times") \
     X(INPUT, "input", 'i', "NAME=FILE", OPTION_TEXTS, 0, \
       "data of input NAME: .npy, .npz, ONNX .pb, safetensors, params dictionary, a picture, WAV, " \
       "or raw bytes of the right size; or a value: 16000, [1,2,3], true, fill:0.5; with one input the name may be left out (-i FILE), and an " \

@@ -12,6 +12,7 @@
 #include "json_out.h"
 #include "model_io.h"
 #include "plan_draw.h"
+#include "plugin_option.h"
 
 static void print_value(FILE *out, const ln_plan_value *value)
 {
@@ -126,6 +127,7 @@ static const verb_option takes[] = {
     TAKES(JSON, plan_options, json),
     NOTE(OUTFILE, plan_options, outfile, "(default \"-\", standard output)"),
     COMPILE_FLAGS(plan_options, flags),
+    TAKES_PLUGIN,
     TAKES_HELP,
     END_OF_OPTIONS,
 };

@@ -14,6 +14,7 @@
 #include "json_out.h"
 #include "labels.h"
 #include "model_io.h"
+#include "plugin_option.h"
 #include "progress.h"
 #include "save_outputs.h"
 #include "summary.h"
@@ -60,6 +61,7 @@ static const verb_option takes[] = {
     TAKES(JSON, run_options, json),
     INPUT_OPTIONS(run_options, files),
     COMPILE_FLAGS(run_options, flags),
+    TAKES_PLUGIN,
     TAKES_HELP,
     END_OF_OPTIONS,
 };

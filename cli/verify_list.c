@@ -12,6 +12,7 @@
 #include "compile_flags.h"
 #include "file_bytes.h"
 #include "option_values.h"
+#include "plugin_option.h"
 #include "threads_option.h"
 #include "verify.h"
 
@@ -68,6 +69,7 @@ static const verb_option takes[] = {
     CALLS(THREADS, list_options, list, take_threads),
     COMPILE_FLAGS_UNTIMED(list_options, flags),
     OPENS_MODELS_UNTIMED,
+    TAKES_PLUGIN,
     TAKES_HELP,
     END_OF_OPTIONS,
 };

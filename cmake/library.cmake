@@ -18,7 +18,7 @@ function(ln_library target type)
     LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR})
   target_include_directories(${target} INTERFACE
     $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
-  target_link_libraries(${target} PUBLIC m pthread)
+  target_link_libraries(${target} PUBLIC m pthread ${CMAKE_DL_LIBS})
   if(LN_SANITIZE)
     target_link_options(${target} PUBLIC -fsanitize=${LN_SANITIZE})
   endif()

@@ -25,6 +25,7 @@
 /* Archs, and their memory. */
 #include <lightnet/arch.h>
 #include <lightnet/mem.h>
+#include <lightnet/plugin.h>
 
 /* Formats. */
 #include <lightnet/il.h>

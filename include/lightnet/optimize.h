@@ -146,6 +146,14 @@ LN_API ln_status ln_context_compile_with_sized(ln_context *ctx, const char *targ
 #define ln_context_compile_with(ctx, target, options)                                              \
     ln_context_compile_with_sized(ctx, target, options, sizeof(ln_optimize_options))
 
+/* Gives a registered arch the rules of a text (docs/rules.md), in the place of those that the build
+ * compiles into the library's own archs: its `lower` statements say what the arch computes, its
+ * rules rewrite what the arch has. They are checked now, and go with the arch. "<rules of NAME>" is
+ * their file in messages. Fails: LN_NOT_FOUND if there is no such arch; LN_EXISTS if it has rules;
+ * LN_STATE while it is in use; LN_SYNTAX, LN_LIMIT, or what a rule that cannot be right is refused
+ * with, with line and column. */
+LN_API ln_status ln_rules_register(const char *arch_name, const char *text);
+
 LN_CPPEND
 
 #endif

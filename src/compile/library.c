@@ -5,6 +5,7 @@
 
 #include "base/error_state.h"
 #include "compile/builtin.h"
+#include "compile/plugin.h"
 #include "op/call.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -14,8 +15,10 @@ static void release_all(void)
 {
     ln_error_state reason; // of a failed start, which outlives the clearing up
     ln_error_save(&reason);
+    ln_plugins_take_back();
     ln_serializer_release();
     ln_arch_release();
+    ln_plugins_close();
     ln_error_restore(&reason);
 }
 

@@ -4,8 +4,14 @@
 
 #include "pass/rule_file.h"
 
-#include <lightnet/allocator.h>
+#include <stdio.h>
+#include <string.h>
 
+#include <lightnet/allocator.h>
+#include <lightnet/optimize.h>
+#include <lightnet/util.h>
+
+#include "arch/registry.h"
 #include "pass/rewrite.h"
 
 static ln_status read_file(const char *path, ln_rule_set **out_set)
@@ -38,4 +44,20 @@ void ln_rule_files_destroy(ln_rule_set **sets)
     for (ln_rule_set **set = sets; set && *set; set++)
         ln_rule_set_destroy(*set);
     ln_free(sets);
+}
+
+ln_status ln_rules_register(const char *arch_name, const char *text)
+{
+    if (!arch_name || !text)
+        return LN_FAIL(LN_INVALID, "rules are registered for an arch, from a text");
+    char file[LN_MAX_NAME_LEN + 16];
+    snprintf(file, sizeof file, "<rules of %.*s>", LN_MAX_NAME_LEN - 1, arch_name);
+    ln_rule_set *set;
+    LN_TRY(ln_rule_set_parse(text, strlen(text), file, &set));
+    ln_status status = ln_rule_set_check(set);
+    if (status == LN_OK)
+        status = ln_arch_take_rules(arch_name, set);
+    if (status != LN_OK)
+        ln_rule_set_destroy(set);
+    return status;
 }

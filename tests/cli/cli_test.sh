@@ -164,6 +164,29 @@ has_err "create1"
 expect "archs" 0 "$bin/lightnet" archs
 has_out "cpu"
 has_out "falls back to ref"
+
+plugin=$bin/tests/plugins/slot_good.so
+expect "archs of a plug-in" 0 "$bin/lightnet" archs --plugin "$plugin"
+has_out "groups of act and elew, of a plug-in (plug-in 'slot', $plugin)"
+has_out "plug-in 'slot' from $plugin: one of everything"
+expect "ops of a plug-in" 0 "$bin/lightnet" ops --plugin="$plugin" twice
+has_out "Each element times 2."
+printf 'input(| dst=x | dtype=TL_FLOAT, dims=[2]);\ntwice(src=x | dst=y |);\nact(src=y | dst=z | act=relu);\n' >twice.net
+expect "a model of a plug-in" 0 "$bin/lightnet" opt -t slot --plugin "$plugin" twice.net
+has_out "act_slot"
+for verb in run bench plan inspect compare verify blame; do
+    "$bin/lightnet" help "$verb" >out
+    claim="help $verb"
+    has_out "--plugin"
+done
+expect "a model runs on a plug-in" 0 "$bin/lightnet" run -t slot --plugin "$plugin" -i "[-1,4]" twice.net
+expect "without it there is no such operator" 1 "$bin/lightnet" run twice.net
+has_err "twice"
+expect "a plug-in once" 2 "$bin/lightnet" archs --plugin "$plugin" --plugin "$plugin"
+has_err "loaded already"
+expect "a plug-in that is none" 2 "$bin/lightnet" archs --plugin twice.net
+has_err "--plugin: 'twice.net' cannot be loaded as a plug-in"
+
 expect "ops" 0 "$bin/lightnet" ops
 has_out "conv_ref"
 expect "ops NAME" 0 "$bin/lightnet" ops slice

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// --plugin.
+
+#include "plugin_option.h"
+
+#include "cli.h"
+
+int take_plugin(void *unused, const char *verb, const char *path)
+{
+    (void)unused;
+    if (ln_plugin_load(path) == LN_OK)
+        return EXIT_OK;
+    return say_usage_error(verb, "--plugin: %s", ln_error_message());
+}
