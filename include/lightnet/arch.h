@@ -96,7 +96,10 @@ struct ln_arch {
      * several times. They are borrowed until the run ends; types and shapes are those of `prepare`.
      * Threads may run a group at the same time, with different `addresses`.
      * A device that only starts work gives `run_async` and `wait` instead of `run`; `wait`, which
-     * follows in the same thread with the same `addresses`, returns when their run is done. */
+     * follows in the same thread with the same `addresses`, returns when their run is done. Other
+     * operators, and other groups, may run between the two: none reads what the group makes, or
+     * writes where its tensors are. What `run_async` has started is waited for in any case, also
+     * where the run fails; where `run_async` fails, it has started nothing. */
     ln_status (*prepare)(void *priv, const ln_list *ops, void **out_group);
     ln_status (*run)(void *priv, void *group, tl_tensor *const *addresses);
     ln_status (*run_async)(void *priv, void *group, tl_tensor *const *addresses);

@@ -15,6 +15,7 @@
 #include "ir/compiled.h"
 #include "ir/plan_records.h"
 #include "ir/use.h"
+#include "run/waits.h"
 
 // ---- Planning ----
 
@@ -112,6 +113,7 @@ static ln_status plan_memory(ln_context *ctx, ln_plan_reuse reuse)
 {
     ln_plan_records *r;
     LN_TRY(ln_context_sink_constants(ctx));
+    LN_TRY(ln_waits_check(ctx));
     LN_TRY(ln_plan_records_create(ctx, &r));
     for (size_t i = 0; i < r->plan.value_count; i++)
         r->entries[i]->is_shared = 0;
@@ -286,7 +288,9 @@ static ln_status adopt_stated_plan(ln_context *ctx, ln_plan_reuse reuse)
     (void)reuse; // the file says
     ln_plan_records *r;
     LN_TRY(ln_plan_records_create(ctx, &r));
-    ln_status status = prove_stated_plan(ctx, r);
+    ln_status status = ln_waits_check(ctx);
+    if (status == LN_OK)
+        status = prove_stated_plan(ctx, r);
     if (status == LN_OK)
         status = publish(ctx, r);
     ln_plan_records_destroy(r);

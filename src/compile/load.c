@@ -17,6 +17,7 @@
 #include <lightnet/util.h>
 
 #include "base/checked.h"
+#include "base/error_state.h"
 #include "base/name_hash.h"
 #include "compile/constants.h"
 #include "compile/given_again.h"
@@ -45,6 +46,7 @@
 typedef struct run_step {
     ln_step step;
     bool is_group;
+    size_t wait;             // of one that starts a group: the step that waits for it
     ln_tensor_entry **ended; // open tensors that nobody reads any more; in `runner.ended`
     size_t ended_count;
 } run_step;
@@ -99,6 +101,18 @@ static ln_status add_group(runner *r, const ln_arch *arch, ln_list **position)
     return LN_OK;
 }
 
+// The step of the group becomes two: its start, and this one.
+static void add_wait(runner *r, ln_group *group, ln_op *wait)
+{
+    size_t start = 0;
+    while (r->steps[start].step.block != group)
+        start++;
+    r->steps[start].step.function = ln_group_start;
+    r->steps[start].wait = r->step_count;
+    add_step(r, wait, (ln_step){ln_group_wait, group, group->addresses});
+    r->steps[r->step_count - 1].is_group = true;
+}
+
 static ln_status run_op(void *block, tl_tensor *const *addresses)
 {
     const ln_op *op = block;
@@ -124,7 +138,10 @@ static ln_status add_steps(runner *r, const ln_context *ctx)
             LN_TRY(add_group(r, arch, &position));
             continue;
         }
-        if (op->run && !ln_op_is_constant(op))
+        ln_group *waited = ln_group_of_wait(r->base.groups, r->base.group_count, op);
+        if (waited)
+            add_wait(r, waited, op);
+        else if (op->run && !ln_op_is_constant(op))
             add_step(r, op, step_of(op));
         position = position->next;
     }
@@ -483,6 +500,33 @@ static ln_status run_observed(const ln_step *step, const ln_op *op, const ln_obs
     return LN_OK;
 }
 
+// Where a run ends after `done` steps, failed waits among them: what these have started is over
+// when the run is.
+static void settle(const runner *r, size_t done)
+{
+    ln_error_state reason;
+    ln_error_save(&reason);
+    for (size_t i = 0; i < done; i++) {
+        const run_step *step = &r->steps[i];
+        if (step->step.function == ln_group_start && step->wait >= done)
+            (void)ln_group_wait(step->step.block, step->step.addresses);
+    }
+    ln_error_restore(&reason);
+}
+
+static ln_status run_step_at(const ln_context *ctx, const runner *r, size_t i)
+{
+    const run_step *step = &r->steps[i];
+    const ln_op *op = r->ops[i];
+    ln_status status =
+        ctx->observer ? run_observed(&step->step, op, ctx->observer) : ln_step_run(&step->step);
+    bool is_done = status == LN_OK || step->step.function == ln_group_wait;
+    status = finish(ctx, op, status);
+    if (status != LN_OK)
+        settle(r, is_done ? i + 1 : i);
+    return status;
+}
+
 static ln_status run_steps(const ln_context *ctx)
 {
     runner *r = (runner *)ctx->runner;
@@ -492,13 +536,9 @@ static ln_status run_steps(const ln_context *ctx)
     for (size_t i = 0; i < r->made_count; i++)
         ln_open_drop(r->made[i]);
     for (size_t i = 0; i < r->step_count; i++) {
-        const run_step *step = &r->steps[i];
-        const ln_op *op = r->ops[i];
-        ln_status status =
-            ctx->observer ? run_observed(&step->step, op, ctx->observer) : ln_step_run(&step->step);
-        LN_TRY(finish(ctx, op, status));
-        for (size_t k = 0; k < step->ended_count; k++)
-            ln_open_drop(step->ended[k]);
+        LN_TRY(run_step_at(ctx, r, i));
+        for (size_t k = 0; k < r->steps[i].ended_count; k++)
+            ln_open_drop(r->steps[i].ended[k]);
     }
     return LN_OK;
 }

@@ -60,6 +60,12 @@ ln_status ln_infer_copy(ln_call *call)
     return ln_call_out_like(call, 0, 0);
 }
 
+ln_status ln_infer_wait(ln_call *call)
+{
+    (void)call;
+    return LN_OK;
+}
+
 // Unlike ONNX's, axes count from the front only: rules and the layout read them as they are.
 static ln_status check_axis(ln_call *call, int64_t axis)
 {

@@ -50,7 +50,8 @@ static const ln_pass passes[] = {
      false},
     {"scratch", "operators list the memory that they work in", ln_pass_scratch, true},
     // Last, because they only order what the others made.
-    {"schedule", "the archs' schedule functions: the order of execution", ln_pass_schedule, false},
+    {"schedule", "the archs' schedule functions, and work of the host while devices compute",
+     ln_pass_schedule, false},
     {"order", "the order of execution that needs the least memory", ln_pass_order, false},
     {NULL, NULL, NULL, false},
 };

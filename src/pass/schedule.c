@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The archs' schedule functions: another order of the same operators.
+// The archs' schedule functions: another order of the same operators; then the overlap of devices
+// and the host, where no arch has such a function.
 //
 // The new order is taken over only if it holds exactly the context's operators and each of them
 // still comes after those it reads from.
@@ -10,6 +11,7 @@
 
 #include "ir/context.h"
 #include "pass/firing.h"
+#include "pass/overlap.h"
 
 // LN_OK if `order` is a permutation of the context's operators: as many, each known, none twice.
 static ln_status check_permutation(const ln_context *ctx, const ln_list *order)
@@ -84,10 +86,13 @@ static ln_status reorder(ln_compilation *compilation, const ln_arch *arch, size_
 
 ln_status ln_pass_schedule(ln_compilation *compilation)
 {
+    bool has_own = false;
     for (size_t i = 0; i < compilation->arch_count; i++) {
         const ln_arch *arch = compilation->archs[i];
-        for (size_t k = 0; arch->sd_funcs && arch->sd_funcs[k]; k++)
+        for (size_t k = 0; arch->sd_funcs && arch->sd_funcs[k]; k++) {
             LN_TRY(reorder(compilation, arch, k));
+            has_own = true;
+        }
     }
-    return LN_OK;
+    return has_own ? LN_OK : ln_overlap(compilation);
 }

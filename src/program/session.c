@@ -8,6 +8,7 @@
 
 #include <lightnet/allocator.h>
 
+#include "base/error_state.h"
 #include "ir/context.h"
 #include "ir/phase.h"
 #include "ir/writes.h"
@@ -559,19 +560,32 @@ ln_status ln_session_get_object(ln_session *session, const char *tname, ln_objec
 
 // ---- Running ----
 
+// The rest of a run that ends early.
+static void settle(const ln_session *session, size_t done)
+{
+    ln_error_state reason;
+    ln_error_save(&reason);
+    ln_frame_settle(session->frame, done);
+    ln_error_restore(&reason);
+}
+
 static ln_status run_frame_steps(ln_session *session)
 {
-    ln_frame *frame = session->frame;
+    const ln_frame *frame = session->frame;
     if (!ln_phase_take(session->face, session->instance->cost))
         return LN_FAIL(LN_LIMIT,
                        "a run costs %.4g work units, over the limit of %.4g (ln_limits.work)",
                        session->instance->cost, session->face->work_limit);
     for (size_t i = 0; i < ln_frame_step_count(frame); i++) {
         ln_status status = ln_frame_run_step(frame, i);
+        bool is_done = status == LN_OK || ln_frame_is_wait(frame, i);
         // An operator that leaves early because time is up may say so in any way.
         const ln_op op = {.op_arg = (ln_op_arg *)(uintptr_t)ln_frame_op(frame, i)};
-        LN_TRY(ln_phase_check(session->face, &op));
-        LN_TRY(status);
+        ln_status late = ln_phase_check(session->face, &op);
+        if (status == LN_OK && late == LN_OK)
+            continue;
+        settle(session, is_done ? i + 1 : i);
+        return late != LN_OK ? late : status;
     }
     return LN_OK;
 }

@@ -20,6 +20,7 @@
 typedef struct frame_step {
     ln_step step;
     const ln_op_arg *arg; // of the only operator, in the frame, or of the first of a group
+    size_t wait;          // of one that starts a group: the step that waits for it
 } frame_step;
 
 struct ln_frame {
@@ -58,6 +59,12 @@ static ln_group *group_at(const ln_context *ctx, const ln_op *op, size_t *index)
 {
     const struct ln_runner *r = ctx->runner;
     return *index < r->group_count && r->groups[*index]->first == op ? r->groups[(*index)++] : NULL;
+}
+
+// The group of the context, LOADED, that the operator waits for; NULL: it does something else.
+static ln_group *group_waited_for(const ln_context *ctx, const ln_op *op)
+{
+    return ln_group_of_wait(ctx->runner->groups, ctx->runner->group_count, op);
 }
 
 // An attribute is found by its name, in the table of the context, so only a constant will do.
@@ -211,12 +218,14 @@ static void count(const ln_context *ctx, const ln_hash *numbers, ln_frame *f)
 {
     const ln_op *op;
     LN_LIST_FOREACH (op, ctx->ops) {
-        if (!is_step(op))
+        bool is_wait = group_waited_for(ctx, op) != NULL;
+        f->step_count += is_wait;
+        if (is_wait || !is_step(op))
             continue;
         f->call_count++;
         f->address_count += address_count_of(ln_call_of(op->op_arg));
     }
-    f->step_count = f->call_count + ctx->runner->group_count;
+    f->step_count += f->call_count + ctx->runner->group_count;
     for (size_t i = 0; i < ctx->runner->group_count; i++)
         f->address_count += ctx->runner->groups[i]->address_count;
     f->tensor_count = (size_t)ln_hash_size(numbers);
@@ -293,6 +302,18 @@ static void fill_call(ln_frame *f, size_t number, tl_tensor **addresses, const l
     copy->step.workspace = numbered(f, numbers, call->step.workspace);
 }
 
+// The step of the group becomes two: its start, and this one.
+static void fill_wait(const ln_context *ctx, const ln_frame *f, const ln_op *wait, frame_step *step)
+{
+    ln_group *group = group_waited_for(ctx, wait);
+    frame_step *start = f->steps;
+    while (start->step.block != group) // which the list has before; load has checked that
+        start++;
+    start->step.function = ln_group_start;
+    start->wait = (size_t)(step - f->steps);
+    *step = (frame_step){{ln_group_wait, group, start->step.addresses}, wait->op_arg, 0};
+}
+
 static void fill_steps(const ln_context *ctx, ln_frame *f, const ln_hash *numbers)
 {
     size_t call_number = 0, group_number = 0;
@@ -302,13 +323,15 @@ static void fill_steps(const ln_context *ctx, ln_frame *f, const ln_hash *number
     LN_LIST_FOREACH (op, ctx->ops) {
         ln_group *group = group_at(ctx, op, &group_number);
         if (group) {
-            *step++ = (frame_step){{ln_group_run, group, addresses}, op->op_arg};
+            *step++ = (frame_step){{ln_group_run, group, addresses}, op->op_arg, 0};
             for (size_t k = 0; k < group->address_count; k++)
                 *addresses++ = numbered(f, numbers, group->addresses[k]);
+        } else if (group_waited_for(ctx, op)) {
+            fill_wait(ctx, f, op, step++);
         } else if (is_step(op)) {
             const ln_call *call = ln_call_of(op->op_arg);
-            *step++ = (frame_step){{ln_step_run_call, &f->calls[call_number], addresses},
-                                   &f->args[call_number]};
+            *step++ = (frame_step){
+                {ln_step_run_call, &f->calls[call_number], addresses}, &f->args[call_number], 0};
             fill_call(f, call_number++, addresses, call, numbers);
             addresses += address_count_of(call);
         }
@@ -410,6 +433,20 @@ size_t ln_frame_step_count(const ln_frame *frame)
 ln_status ln_frame_run_step(const ln_frame *frame, size_t step)
 {
     return ln_step_run(&frame->steps[step].step);
+}
+
+bool ln_frame_is_wait(const ln_frame *frame, size_t step)
+{
+    return frame->steps[step].step.function == ln_group_wait;
+}
+
+void ln_frame_settle(const ln_frame *frame, size_t done)
+{
+    for (size_t i = 0; i < done; i++) {
+        const ln_step *step = &frame->steps[i].step;
+        if (step->function == ln_group_start && frame->steps[i].wait >= done)
+            (void)ln_group_wait(step->block, step->addresses);
+    }
 }
 
 const ln_op_arg *ln_frame_op(const ln_frame *frame, size_t step)

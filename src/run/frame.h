@@ -34,6 +34,12 @@ ln_status ln_frame_copy(const ln_frame *from, const ln_memory *workspace, ln_con
 // The steps of a run, in order.
 size_t ln_frame_step_count(const ln_frame *frame);
 ln_status ln_frame_run_step(const ln_frame *frame, size_t step);
+
+// Where a run ends after `done` steps, failed waits among them: waits for what these have started
+// and have not waited for.
+void ln_frame_settle(const ln_frame *frame, size_t done);
+bool ln_frame_is_wait(const ln_frame *frame, size_t step);
+
 const ln_op_arg *ln_frame_op(const ln_frame *frame, size_t step); // of a group, the first one's
 
 // Of the first frame: the number of a tensor that a step works on, or that is an input or output of

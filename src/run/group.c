@@ -5,6 +5,9 @@
 
 #include <lightnet/allocator.h>
 #include <lightnet/op_support.h>
+#include <lightnet/util.h>
+
+#include "ir/context.h"
 
 bool ln_runs_groups(const ln_arch *arch)
 {
@@ -42,6 +45,18 @@ static ln_status prepare(ln_group *group, const ln_list *from)
     return status;
 }
 
+// Whose fault it is.
+static ln_status finish(const ln_group *group, ln_status status)
+{
+    const char *arch = group->arch->arch_name, *first = group->first->op_arg->name;
+    if (status == LN_OK)
+        return LN_OK;
+    if (ln_error_status() == LN_OK)
+        return LN_FAIL(status, "arch '%s' fails in the group that begins with '%s'", arch, first);
+    (void)ln_fail_prefix("arch '%s': group of '%s'", arch, first);
+    return status;
+}
+
 ln_status ln_group_create(const ln_arch *arch, const ln_list *ops, ln_group **out_group)
 {
     size_t op_count = 0, address_count = 0;
@@ -59,7 +74,8 @@ ln_status ln_group_create(const ln_arch *arch, const ln_list *ops, ln_group **ou
     group->arch = arch;
     group->first = ops->data;
     group->op_count = op_count;
-    ln_status status = prepare(group, ops);
+    ln_error_clear();
+    ln_status status = finish(group, prepare(group, ops));
     if (status == LN_OK)
         return LN_OK;
     ln_free(group);
@@ -74,13 +90,52 @@ void ln_group_destroy(ln_group *group)
     ln_free(group);
 }
 
-ln_status ln_group_run(void *block, tl_tensor *const *addresses)
+ln_status ln_group_start(void *block, tl_tensor *const *addresses)
+{
+    const ln_group *group = block;
+    const ln_arch *arch = group->arch;
+    ln_error_clear();
+    return finish(
+        group, (arch->run ? arch->run : arch->run_async)(arch->priv, group->prepared, addresses));
+}
+
+ln_status ln_group_wait(void *block, tl_tensor *const *addresses)
 {
     const ln_group *group = block;
     const ln_arch *arch = group->arch;
     if (arch->run)
-        return arch->run(arch->priv, group->prepared, addresses);
-    // Bytes that the group frees may be written by the next step, so the wait cannot be put off.
-    LN_TRY(arch->run_async(arch->priv, group->prepared, addresses));
-    return arch->wait(arch->priv, group->prepared, addresses);
+        return LN_OK; // it was done at once
+    ln_error_clear();
+    return finish(group, arch->wait(arch->priv, group->prepared, addresses));
+}
+
+// Bytes that the group frees may be written by the next step, so the wait cannot be put off.
+ln_status ln_group_run(void *group, tl_tensor *const *addresses)
+{
+    LN_TRY(ln_group_start(group, addresses));
+    return ln_group_wait(group, addresses);
+}
+
+// ---- Waits ----
+
+bool ln_op_is_wait(const ln_op *op)
+{
+    return ln_op_is_type(op->op_arg, "wait");
+}
+
+const char *ln_wait_group(const ln_op *wait)
+{
+    const ln_param_entry *param = ln_param_list_find(wait->op_arg->params, "group");
+    return param && param->value_string ? param->value_string : "";
+}
+
+ln_group *ln_group_of_wait(ln_group *const *groups, size_t count, const ln_op *wait)
+{
+    if (count == 0 || !ln_op_is_wait(wait))
+        return NULL;
+    const char *name = ln_wait_group(wait);
+    for (size_t i = count; i-- > 0;) // mostly one of the last
+        if (ln_streq(groups[i]->first->op_arg->name, name))
+            return groups[i];
+    return NULL;
 }

@@ -28,4 +28,16 @@ void ln_group_destroy(ln_group *group); // NULL is fine
 // The function of its step: runs `group` and waits until it is done.
 ln_status ln_group_run(void *group, tl_tensor *const *addresses);
 
+// The functions of its two steps, where an operator `wait` names it: one that may only start it,
+// and one that returns when it is done. What was started is waited for in any case, with the same
+// addresses.
+ln_status ln_group_start(void *group, tl_tensor *const *addresses);
+ln_status ln_group_wait(void *group, tl_tensor *const *addresses);
+
+bool ln_op_is_wait(const ln_op *op);
+const char *ln_wait_group(const ln_op *wait); // the name of the group's first operator
+
+// The group of those given that `wait` names; NULL: none of them, or `wait` is another operator.
+ln_group *ln_group_of_wait(ln_group *const *groups, size_t count, const ln_op *wait);
+
 #endif

@@ -393,6 +393,24 @@ static ln_status read_name(const ln_value *object, const char *key, const where 
     return *out_name ? LN_OK : LN_NO_MEMORY;
 }
 
+// What a device has computed in another library, nothing here may compute.
+static ln_status check_archs(const ln_value *target)
+{
+    for (const char *name = target->text; *name;) {
+        char arch[64];
+        size_t len = strcspn(name, ",");
+        snprintf(arch, sizeof arch, "%.*s", (int)(len < sizeof arch ? len : sizeof arch - 1), name);
+        if (!ln_arch_find(arch))
+            return ln_fail_at(target->place, LN_NOT_FOUND,
+                              "the model was compiled for \"%s\", and arch '%s' is not registered; "
+                              "register it, or compile the model again for another target",
+                              target->text, arch);
+        name += len;
+        name += *name == ',';
+    }
+    return LN_OK;
+}
+
 static ln_status read_compiled_header(ln_context *ctx, const ln_value *root, ln_compiled *compiled)
 {
     const ln_value *format = ln_value_get(root, "format");
@@ -410,6 +428,7 @@ static ln_status read_compiled_header(ln_context *ctx, const ln_value *root, ln_
     LN_TRY(read_name(root, "weights", &top, &ctx->weights));
     LN_TRY(read_name(root, "weights_from", &top, &ctx->weights_from));
     LN_TRY(need(root, "target", LN_VALUE_STRING, &top, &target));
+    LN_TRY(check_archs(target));
     compiled->target = ln_strdup(target->text);
     if (!compiled->target)
         return LN_NO_MEMORY;
