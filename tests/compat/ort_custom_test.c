@@ -80,6 +80,16 @@ static custom_counts counts(const client *c)
         ReleaseStatus(says_status);                                                                \
     } while (0)
 
+// The same of a message as a whole: it begins with the node's own type, as the model has it.
+#define SAYS_ALL(call, code, text)                                                                 \
+    do {                                                                                           \
+        void *says_status = (call);                                                                \
+        CHECK_NOT_NULL(says_status);                                                               \
+        CHECK_STR_EQ(GetErrorMessage(says_status), (text));                                        \
+        CHECK_EQ(GetErrorCode(says_status), (code));                                               \
+        ReleaseStatus(says_status);                                                                \
+    } while (0)
+
 static void *tensor(const client *c, void *data, size_t byte_count, int64_t len, int type)
 {
     void *value = NULL;
@@ -592,7 +602,8 @@ TEST(a_model_names_what_is_in_the_domain)
     put_input(&of_ints, "a", INT64, "1");
     put_output(&of_ints, "y", FLOAT, "K");
     model = custom_model(of_ints);
-    SAYS(client_read(&c, &model), 10, "does not take INT64 for input 0; it takes FLOAT");
+    SAYS_ALL(client_read(&c, &model), 10,
+             "Positive 'y': it does not take INT64 for input 0; it takes FLOAT");
     client_close(&c);
 }
 
@@ -608,6 +619,17 @@ TEST(no_model_reaches_nodes_of_another)
     model = unary_model(forged, "1", "1");
     client_open_bare(&plain);
     SAYS(client_read(&plain, &model), 10, "no custom operator of number 0");
+    message both = {.len = 0};
+    put_message(&both, 1, custom("Twice", "a", "y"));
+    message greedy = node("OrtCustomOp", "", "a a", "z");
+    add_int(&greedy, "node", 0);
+    put_message(&both, 1, greedy);
+    put_input(&both, "a", FLOAT, "1");
+    put_output(&both, "z", FLOAT, "1");
+    model = custom_model(both);
+    ReleaseSession(c.session);
+    c.session = NULL;
+    SAYS(client_read(&c, &model), 10, "has not the inputs and outputs of node 'y'");
     client_close(&plain);
     client_close(&c);
 }
@@ -663,7 +685,7 @@ TEST(statuses_of_a_library_are_those_of_the_call)
     model = fails_model(2);
     OK(client_read(&c, &model));
     void *in = VALUE(&c, FLOAT, FLOATS(1, 2)), *out = NULL;
-    SAYS(run(&c, &in, 1, &out, 1), 2, "has not made output 0");
+    SAYS_ALL(run(&c, &in, 1, &out, 1), 2, "Fails 'y': it has not made output 0, 'y'");
     client_close(&c);
 }
 

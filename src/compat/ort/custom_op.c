@@ -52,6 +52,12 @@ static ln_status fail_with(ln_call *call, const ort_kernel_info *node, ort_statu
     return failed;
 }
 
+// Of a fault that a model has, or the inputs of a run.
+static ort_code fault_code(void)
+{
+    return current->is_creating ? ORT_INVALID_GRAPH : ORT_INVALID_ARGUMENT;
+}
+
 // ---- The node ----
 
 static size_t count_present(const ort_names *names)
@@ -122,10 +128,11 @@ static ln_status choose(ln_call *call, ort_kernel_info *node, const int *types, 
         if (unfit == node->inputs.count)
             return LN_OK;
     }
-    return ln_call_fail(
-        call, LN_INVALID, "%s '%s' does not take %s for input %zu; %s takes %s", node->optype,
-        node->name, types[unfit] ? ort_elements[types[unfit]].name : "this type", unfit,
-        node->variant_count > 1 ? "the last of that name" : "it", ort_elements[wanted].name);
+    return fail_with(call, node,
+                     ort_fail(fault_code(), "it does not take %s for input %zu; %s takes %s",
+                              types[unfit] ? ort_elements[types[unfit]].name : "this type", unfit,
+                              node->variant_count > 1 ? "the last of that name" : "it",
+                              ort_elements[wanted].name));
 }
 
 // Of types that are left open there is one, that of all inputs whose type is open too, but for
@@ -393,8 +400,9 @@ static ln_status give_output(ort_kernel_context *context, size_t index, int at)
     const ort_value *value = context->outputs[index];
     const tl_tensor *dst = ln_call_dst(context->call, at);
     if (!value)
-        return ln_call_fail(context->call, LN_INVALID, "%s '%s' has not made output %zu, '%s'",
-                            node->optype, node->name, index, node->outputs.items[index]);
+        return fail_with(context->call, node,
+                         ort_fail(fault_code(), "it has not made output %zu, '%s'", index,
+                                  node->outputs.items[index]));
     if (value->data && value->data == dst->data)
         return LN_OK;
     if (context->objects[index])
