@@ -42,7 +42,7 @@ f(m, C) max |x| sum |w|,   f(m, C) = a u (C + 15) / (1 - u (C + 15)),   u = 2^-2
 with the maximum over the inputs of a tile, the sum over the weights of an output channel, and C input channels. Below it is what
 was found, on random numbers and on such as are bad for these algorithms: `largest error` relative to the largest output, `rms`
 relative to the sum of |w x|, and the largest share of its bound that an error is. The test fails where an error is beyond its
-bound, or where it is beyond what `src/arch/cpu/kernels/winograd/winograd.h` states.
+bound, or beyond twice what `src/arch/cpu/kernels/winograd/winograd.h` states as the largest of 24 draws.
 
 END
     table tests/test_cpu_kernels_winograd "errors_*"

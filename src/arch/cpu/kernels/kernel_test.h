@@ -67,7 +67,9 @@ static inline void guarded_free(guarded *g)
 
 // ---- Values ----
 
-static uint64_t test_random_state = 0x9e3779b97f4a7c15u;
+#define TEST_RANDOM_FIRST 0x9e3779b97f4a7c15u
+
+static uint64_t test_random_state = TEST_RANDOM_FIRST;
 
 static inline uint32_t test_random(void)
 {

@@ -445,8 +445,9 @@ static test_error measure(const problem *p, const float *y)
     return e;
 }
 
-// What winograd.h says has been measured, for m = 2, 4, 6.
-static const double stated[3] = {1.5e-6, 4e-6, 2.5e-5};
+// Twice what winograd.h states as the largest of 24 draws, for m = 2, 4, 6, since the largest
+// errors of two draws differ by up to a factor of 3.
+static const double stated[3] = {3.2e-6, 1.12e-5, 6.2e-5};
 
 static void check_errors(const test_shape *t, test_data data)
 {
@@ -484,6 +485,9 @@ TEST(errors_are_within_what_is_stated)
         {"", 1, 64, 32, 26, 26, 1, 1, 1, 1},
         {"", 1, 512, 16, 14, 14, 1, 1, 1, 1},
     };
+    // Its own numbers, whatever tests before it have drawn. LN_TEST_SEED: others.
+    const char *seed = getenv("LN_TEST_SEED");
+    test_random_state = seed ? strtoull(seed, NULL, 10) * TEST_RANDOM_FIRST : TEST_RANDOM_FIRST;
     // tools/accuracy.sh makes a page of it.
     puts(
         "| algorithm | channels | data | largest error | rms | of its bound |\n|---|---|---|---|---|---|");
