@@ -46,12 +46,12 @@ deb:
 	tools/deps.sh deb
 	tools/deb.sh
 
-# One file for pip, in build/.
+# One file for pip, in a build folder of its own: other options than those of build/.
 wheel:
-	tools/deps.sh test
-	cmake --preset release -DLN_TESTS=OFF -DLN_WERROR=OFF -DLN_PYTHON=ON
-	cmake --build build -j $(JOBS)
-	/usr/bin/python3 tools/wheel.py build build
+	tools/deps.sh wheel
+	cmake --preset release -B build-wheel -DLN_TESTS=OFF -DLN_WERROR=OFF -DLN_PYTHON=ON
+	cmake --build build-wheel -j $(JOBS)
+	/usr/bin/python3 tools/wheel.py build-wheel build-wheel
 
 format:
 	git ls-files '*.c' '*.h' ':!tests/golden' | xargs clang-format -i

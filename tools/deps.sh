@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # Sees to what a build needs: `deps.sh build` for the library, the command and the demo, `deps.sh test`
-# for the tests too, `deps.sh deb` for Debian packages, `deps.sh aarch64` for the tests of another
-# processor, which adds the architecture arm64 to dpkg. Does nothing, and asks nothing, when all is
-# there.
+# for the tests too, `deps.sh deb` for Debian packages, `deps.sh wheel` for a wheel, `deps.sh aarch64`
+# for the tests of another processor, which adds the architecture arm64 to dpkg. Does nothing, and asks
+# nothing, when all is there.
 #
 # As root on Debian and Ubuntu it installs the packages that are missing. As another user it asks
 # first, or, where nobody can answer, prints the command. Without apt it prints what is needed.
@@ -18,6 +18,9 @@ if [ "$what" = test ]; then
 fi
 if [ "$what" = deb ]; then
     packages="$packages build-essential debhelper dh-python g++ lintian python3-dev"
+fi
+if [ "$what" = wheel ]; then
+    packages="$packages binutils python3 python3-dev"
 fi
 if [ "$what" = aarch64 ]; then
     packages="gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user"
