@@ -106,10 +106,24 @@ static void stamp(replay *r, uint32_t i, uint32_t step)
 
 // ---- Contents ----
 
-// Fails for bytes [start, end) of value `i`, which belong to `owner` now (NULL: to nobody).
-static ln_status fail_contents(const replay *r, uint32_t i, const char *who, size_t start,
-                               size_t end, const segment *owner)
+#define AT_END          UINT32_MAX
+#define STEP_TEXT_BYTES 256
+
+// What a failure says of the step, or of the end.
+static void print_step(char text[STEP_TEXT_BYTES], const replay *r, uint32_t at)
 {
+    if (at == AT_END)
+        snprintf(text, STEP_TEXT_BYTES, "the end");
+    else
+        snprintf(text, STEP_TEXT_BYTES, PLAN_STEP, at, r->plan->steps[at].op);
+}
+
+// Fails for bytes [start, end) of value `i`, which belong to `owner` now (NULL: to nobody).
+static ln_status fail_contents(const replay *r, uint32_t i, uint32_t at, size_t start, size_t end,
+                               const segment *owner)
+{
+    char who[STEP_TEXT_BYTES];
+    print_step(who, r, at);
     const ln_plan_value *v = value_at(r, i);
     if (!owner)
         return LN_FAIL(LN_INVALID, "%s needs " PLAN_VALUE ", but nobody wrote bytes [%zu, %zu)",
@@ -125,7 +139,7 @@ static ln_status fail_contents(const replay *r, uint32_t i, const char *who, siz
 }
 
 // All bytes of value `i` hold what was written for it up to `time`.
-static ln_status check_contents(const replay *r, uint32_t i, uint64_t time, const char *who)
+static ln_status check_contents(const replay *r, uint32_t i, uint64_t time, uint32_t step)
 {
     const ln_plan_value *v = value_at(r, i);
     size_t at = v->offset, end = v->offset + v->byte_count;
@@ -133,12 +147,12 @@ static ln_status check_contents(const replay *r, uint32_t i, uint64_t time, cons
     for (size_t k = find_segment(r, space, at); at < end; k++) {
         const segment *s = k < r->segment_count ? &r->map[k] : NULL;
         if (!s || s->space != space || s->start >= end)
-            return fail_contents(r, i, who, at, end, NULL);
+            return fail_contents(r, i, step, at, end, NULL);
         if (s->start > at)
-            return fail_contents(r, i, who, at, s->start, NULL);
+            return fail_contents(r, i, step, at, s->start, NULL);
         size_t s_end = s->end < end ? s->end : end;
         if (r->roots[s->value] != r->roots[i] || s->time > time)
-            return fail_contents(r, i, who, at, s_end, s);
+            return fail_contents(r, i, step, at, s_end, s);
         at = s_end;
     }
     return LN_OK;
@@ -327,19 +341,25 @@ static ln_status check_aliasing(replay *r, uint32_t at)
     }
 }
 
-static ln_status replay_reads(const replay *r, uint32_t at, bool is_static, const char *who)
+static ln_status fail_step(const replay *r, uint32_t at, uint32_t i, const char *verb,
+                           const char *why)
+{
+    char who[STEP_TEXT_BYTES];
+    print_step(who, r, at);
+    return LN_FAIL(LN_INVALID, "%s %s " PLAN_VALUE "%s", who, verb, PLAN_VALUE_ARGS(value_at(r, i)),
+                   why);
+}
+
+static ln_status replay_reads(const replay *r, uint32_t at, bool is_static)
 {
     const ln_plan_step *step = &r->plan->steps[at];
     for (size_t k = 0; k < step->read_count; k++) {
         uint32_t i = step->reads[k];
         if (!is_static && value_at(r, i)->is_load)
-            return LN_FAIL(LN_INVALID,
-                           "%s reads " PLAN_VALUE " in a run, but it is there while loading only",
-                           who, PLAN_VALUE_ARGS(value_at(r, i)));
+            return fail_step(r, at, i, "reads", " in a run, but it is there while loading only");
         if (r->times[i] == 0)
-            return LN_FAIL(LN_INVALID, "%s reads " PLAN_VALUE " before it is written", who,
-                           PLAN_VALUE_ARGS(value_at(r, i)));
-        LN_TRY(check_contents(r, i, r->times[i], who));
+            return fail_step(r, at, i, "reads", " before it is written");
+        LN_TRY(check_contents(r, i, r->times[i], at));
     }
     return LN_OK;
 }
@@ -373,7 +393,7 @@ static void stamp_gaps(replay *r, uint32_t i, uint32_t at)
     stamp_bytes(r, i, at, next, end);
 }
 
-static ln_status replay_writes(replay *r, uint32_t at, bool is_static, const char *who)
+static ln_status replay_writes(replay *r, uint32_t at, bool is_static)
 {
     const ln_plan_step *step = &r->plan->steps[at];
     for (size_t k = 0; k < step->write_count; k++) {
@@ -381,13 +401,12 @@ static ln_status replay_writes(replay *r, uint32_t at, bool is_static, const cha
         if (!value_at(r, i)->is_static == is_static)
             continue;
         if (r->times[i] != 0)
-            return LN_FAIL(LN_INVALID, "%s writes " PLAN_VALUE ", which has its contents already",
-                           who, PLAN_VALUE_ARGS(value_at(r, i)));
+            return fail_step(r, at, i, "writes", ", which has its contents already");
         if (value_at(r, i)->is_static)
             LN_TRY(check_static_write(r, at, i));
         r->times[i] = ++r->now;
         if (step->aliasing == LN_PLAN_VIEW)
-            LN_TRY(check_contents(r, i, r->now, who));
+            LN_TRY(check_contents(r, i, r->now, at));
         else if (step->aliasing == LN_PLAN_JOIN)
             stamp_gaps(r, i, at);
         else
@@ -446,15 +465,13 @@ static void note_spent(replay *r, const ln_plan_step *step)
 // Static values are made once, before all others.
 static ln_status replay_steps(replay *r, bool is_static)
 {
-    char who[256];
     for (uint32_t s = 0; s < r->plan->step_count; s++) {
         const ln_plan_step *step = &r->plan->steps[s];
         if (!has_part(r, step, is_static))
             continue;
-        snprintf(who, sizeof who, PLAN_STEP, s, step->op);
-        LN_TRY(replay_reads(r, s, is_static, who));
+        LN_TRY(replay_reads(r, s, is_static));
         LN_TRY(check_aliasing(r, s));
-        LN_TRY(replay_writes(r, s, is_static, who));
+        LN_TRY(replay_writes(r, s, is_static));
         if (is_static && step->aliasing == LN_PLAN_IN_PLACE)
             note_spent(r, step);
     }
@@ -474,7 +491,7 @@ static ln_status run_replay(replay *r)
             continue;
         if (r->times[i] == 0)
             return LN_FAIL(LN_INVALID, "no step writes the output " PLAN_VALUE, PLAN_VALUE_ARGS(v));
-        LN_TRY(check_contents(r, i, r->times[i], "the end"));
+        LN_TRY(check_contents(r, i, r->times[i], AT_END));
     }
     return LN_OK;
 }
