@@ -267,11 +267,20 @@ static ln_status extend(ln_constants *c, const ln_constants *known, const recipe
     return LN_OK;
 }
 
+// Nothing is after the region that it shares.
+static bool has_no_own(const ln_constants *constants, const ln_context *ctx)
+{
+    bool has_none = true;
+    for (int m = 0; m < LN_MEM_TYPE_SIZE; m++)
+        has_none = has_none && ctx->static_sizes[m] <= ln_constants_ends(constants)[m];
+    return has_none;
+}
+
 ln_status ln_constants_extend(const ln_constants *constants, const ln_context *ctx,
                               ln_constants **out_constants)
 {
     *out_constants = NULL;
-    if (!is_lasting(ctx))
+    if (has_no_own(constants, ctx) || !is_lasting(ctx))
         return LN_OK;
     ln_constants *c = ln_alloc(sizeof *c);
     if (!c)

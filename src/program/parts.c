@@ -60,41 +60,66 @@ static ln_status note_roots(const ln_instance *instance, ln_hash *ends)
     return LN_OK;
 }
 
-// An operator that computes while loading has looked at the tensor; one that runs and writes in an
-// input's memory would write to the caller's. `step` is the operator's in the plan.
-static void block_ends_of(const ln_instance *instance, const ln_hash *ends, const ln_op *op,
-                          const ln_plan_step *step)
+// Steps of the plan, which few models need.
+typedef struct steps {
+    ln_plan *plan; // NULL: not needed yet
+} steps;
+
+static ln_status is_view(const ln_instance *instance, steps *s, size_t step, bool *out_is_view)
+{
+    if (!s->plan)
+        LN_TRY(ln_context_plan_create(instance->ctx, &s->plan));
+    *out_is_view = s->plan->steps[step].aliasing == LN_PLAN_VIEW;
+    return LN_OK;
+}
+
+// An operator that runs and writes in an input's memory would write to the caller's. `step` is the
+// operator's in the plan.
+static ln_status block_written(const ln_instance *instance, steps *s, const ln_op *op, size_t step,
+                               ln_instance_end *end)
+{
+    bool is_seen = true;
+    if (op->run || ln_runs_groups(ln_arch_find(op->op_arg->arch)))
+        LN_TRY(is_view(instance, s, step, &is_seen));
+    if (!is_seen)
+        end->can_move = false;
+    return LN_OK;
+}
+
+// An operator that computes while loading has looked at the tensor.
+static ln_status block_ends_of(const ln_instance *instance, const ln_hash *ends, steps *s,
+                               const ln_op *op, size_t step)
 {
     const ln_op_arg *arg = op->op_arg;
     const ln_tensor_list_entry *listed;
     bool has_looked = op->static_run || ln_op_is_constant(op);
-    LN_LIST_FOREACH (listed, arg->tensors_in) {
+    for (const ln_list *in = has_looked ? arg->tensors_in : NULL; in; in = in->next) {
+        listed = in->data;
         ln_instance_end *end =
             end_around(instance, ends, ln_tensor_table_find(arg->tensor_table, listed->name));
-        if (end && has_looked)
+        if (end)
             end->can_move = false;
     }
     LN_LIST_FOREACH (listed, arg->tensors_out) {
         const ln_tensor_entry *entry = ln_tensor_table_find(arg->tensor_table, listed->name);
         ln_instance_end *end = end_around(instance, ends, entry);
-        bool is_filled = entry && ln_op_is_filled(op, entry);
-        bool is_run = op->run || ln_runs_groups(ln_arch_find(op->op_arg->arch));
-        bool writes = is_run && step->aliasing != LN_PLAN_VIEW;
-        if (end && (has_looked || (end->is_input && writes && !is_filled)))
+        if (end && has_looked)
             end->can_move = false;
+        else if (end && end->is_input && end->can_move && !ln_op_is_filled(op, entry))
+            LN_TRY(block_written(instance, s, op, step, end));
     }
+    return LN_OK;
 }
 
 static ln_status block_ends(const ln_instance *instance, const ln_hash *ends)
 {
-    ln_plan *plan;
-    LN_TRY(ln_context_plan_create(instance->ctx, &plan));
+    steps s = {NULL};
     size_t step = 0;
-    const ln_op *op;
-    LN_LIST_FOREACH (op, instance->ctx->ops)
-        block_ends_of(instance, ends, op, &plan->steps[step++]);
-    ln_context_plan_free(plan);
-    return LN_OK;
+    ln_status status = LN_OK;
+    for (const ln_list *l = instance->ctx->ops; l && status == LN_OK; l = l->next)
+        status = block_ends_of(instance, ends, &s, l->data, step++);
+    ln_context_plan_free(s.plan);
+    return status;
 }
 
 static void note_part(ln_instance *instance, const ln_hash *ends, const ln_tensor_entry *entry,
