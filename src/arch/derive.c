@@ -65,6 +65,8 @@ static ln_status derive(const ln_arch *arch, const ln_op *base, ln_document *doc
     derived->arg.info = &derived->info;
     derived->arg.arch = arch->arch_name;
     derived->info.places = views_of(info);
+    if (!derived->info.places)
+        derived->op.calc_offset = NULL;
     bool computes = !derived->info.places && !ln_op_is_input(base->op_arg);
     derived->op.run = computes ? ln_op_run_in_group : NULL;
     LN_TRY(name_type(arch, base->op_arg->optype, derived));
