@@ -3,8 +3,9 @@
 //
 // To add a device, copy this folder to src/arch/<name>, rename `null` to <name> throughout, and
 // fill in from the top; the build finds the folder. CONTRIBUTING.md has the recipe, and the header
-// lightnet/arch.h the contract of each function. A function that a device does not need is left
-// out of the struct: all but `arch_name` may be NULL.
+// lightnet/arch.h the contract of each function; docs/devices.md shows a whole device, as a
+// plug-in. A function that a device does not need is left out of the struct: all but `arch_name`
+// may be NULL.
 
 #include <lightnet/arch.h>
 
@@ -72,6 +73,7 @@ ln_arch ln_arch_null = {
     .mem_type = LN_MEM_CPU, // a device with memory of its own: its type, mem_info and the copies
     .init_func = null_open,
     .cleanup_func = null_close,
+    .core_ops = NULL, // the types of the core that its groups compute, such as "conv"
     .describe = null_describe,
     .prepare = null_prepare,
     .run = null_run, // a device that only starts work: run_async and wait
