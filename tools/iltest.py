@@ -121,7 +121,8 @@ def command_of(lightnet, run, model, out):
     words = shlex.split(run)
     if not words or words[0] != "lightnet":
         raise Failure(f"`run: {run}` does not start with `lightnet`")
-    return [lightnet, *words[1:], "-o", str(out), str(model)]
+    written = [] if "--run" in words else ["-o", str(out)] # which writes nothing
+    return [lightnet, *words[1:], *written, str(model)]
 
 
 def passes_of(run):

@@ -201,7 +201,7 @@ static void define_like(ln_op_arg *arg, const char *owner)
     ln_op_define_output(arg, "dst", src->ndim, src->dims, src->dtype, LN_MEM_CPU, 1, owner);
 }
 
-static void define_copy(ln_op_arg *arg)
+static void define_before(ln_op_arg *arg)
 {
     define_like(arg, NULL);
 }
@@ -219,7 +219,7 @@ static void add_up(const ln_op_arg *arg, float added)
         dst[i] = ((const float *)src->data)[i] + added;
 }
 
-static void run_copy(ln_op_arg *arg)
+static void run_before(ln_op_arg *arg)
 {
     add_up(arg, 0);
 }
@@ -229,26 +229,27 @@ static void run_over(ln_op_arg *arg)
     add_up(arg, 100);
 }
 
-// `over` writes its sum over what `copy` reads; nothing but the order says that `copy` is first.
+// `over` writes its sum over what `before` reads; nothing but the order says that `before` is
+// first.
 TEST(operators_that_overwrite_keep_their_order)
 {
     CHECK_OK(ln_arch_init());
-    ln_op_arg copy_arg = {.optype = "copy_ref", .arch = "ref"};
+    ln_op_arg before_arg = {.optype = "before_ref", .arch = "ref"};
     ln_op_arg over_arg = {.optype = "over_ref", .arch = "ref"};
-    ln_op copy = {.op_arg = &copy_arg,
-                  .pre_run = define_copy,
-                  .static_run = run_copy,
-                  .post_run = ln_op_undefine_outputs};
+    ln_op before = {.op_arg = &before_arg,
+                    .pre_run = define_before,
+                    .static_run = run_before,
+                    .post_run = ln_op_undefine_outputs};
     ln_op over = {.op_arg = &over_arg,
                   .pre_run = define_over,
                   .static_run = run_over,
                   .post_run = ln_op_undefine_outputs};
-    CHECK_OK(ln_op_register(&copy));
+    CHECK_OK(ln_op_register(&before));
     CHECK_OK(ln_op_register(&over));
     ln_context *ctx = load_text("input(| dst=x | dtype=TL_FLOAT, dims=[2]);\n"
                                 "create(| dst=w | dtype=TL_FLOAT, dims=[2], ran=[0, 0], "
                                 "data=[1, 2], from_file=false);\n"
-                                "copy_ref(src=w | dst=before |);\n"
+                                "before_ref(src=w | dst=before |);\n"
                                 "over_ref(src=w | dst=after |);\n"
                                 "Add(A=x, B=after | C=a |);\n"
                                 "Add(A=a, B=a | C=b |);\n"
@@ -261,7 +262,7 @@ TEST(operators_that_overwrite_keep_their_order)
     CHECK_NEAR(y[0], 2 * (10 + 101) - 1, 0);
     CHECK_NEAR(y[1], 2 * (20 + 102) - 2, 0);
     close_context(ctx);
-    CHECK_OK(ln_op_unregister("copy_ref"));
+    CHECK_OK(ln_op_unregister("before_ref"));
     CHECK_OK(ln_op_unregister("over_ref"));
     ln_arch_cleanup();
 }

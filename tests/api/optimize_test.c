@@ -280,7 +280,7 @@ TEST(each_pass_is_told)
     CHECK_EQ(seen.op_counts[2], 9); // conv2d, two folding operators for batchnorm and relu, output
     CHECK_STR_EQ(see_passes("expand,fold", NULL, LN_OK, LN_OK).names, "core fold expand ");
     CHECK_STR_EQ(see_passes(NULL, "expand", LN_OK, LN_OK).names,
-                 "dead core widen fold layout settle join tune expand ");
+                 "dead core widen fold place layout settle join tune expand ");
     CHECK_STR_EQ(see_passes("combine,fold", "expand", LN_OK, LN_OK).names, "fold ");
     CHECK_STR_EQ(see_passes(NULL, NULL, LN_STATE, LN_STATE).names, "dead ");
     see_passes(NULL, "fould", LN_OK, LN_NOT_FOUND);

@@ -244,40 +244,40 @@ TEST(one_weight_of_two_types_is_not_stored)
 }
 
 // An operator of a program, not in call form: it is checked when the shape of its input is known.
-static const ln_arg_info copy_ins[] = {{.arg_name = "src", .mtype = LN_MEM_CPU},
-                                       {.arg_name = NULL}};
-static const ln_arg_info copy_outs[] = {{.arg_name = "dst", .mtype = LN_MEM_CPU},
+static const ln_arg_info later_ins[] = {{.arg_name = "src", .mtype = LN_MEM_CPU},
                                         {.arg_name = NULL}};
-static const ln_param_info copy_params[] = {{.arg_name = NULL}};
-static const ln_op_info copy_info = {
-    .byte_count = sizeof(ln_op_info), .ins = copy_ins, .outs = copy_outs, .params = copy_params};
+static const ln_arg_info later_outs[] = {{.arg_name = "dst", .mtype = LN_MEM_CPU},
+                                         {.arg_name = NULL}};
+static const ln_param_info later_params[] = {{.arg_name = NULL}};
+static const ln_op_info later_info = {
+    .byte_count = sizeof(ln_op_info), .ins = later_ins, .outs = later_outs, .params = later_params};
 
-static void define_copy(ln_op_arg *arg)
+static void define_later(ln_op_arg *arg)
 {
-    ln_tensor_entry *src = ln_op_check_ins(arg, copy_ins) == LN_OK ? ln_op_in(arg, 0) : NULL;
+    ln_tensor_entry *src = ln_op_check_ins(arg, later_ins) == LN_OK ? ln_op_in(arg, 0) : NULL;
     if (src)
         ln_op_out(arg, 0, src->tensor->ndim, src->tensor->dims, src->tensor->dtype, NULL);
 }
 
-static void run_copy(ln_op_arg *arg)
+static void run_later(ln_op_arg *arg)
 {
     (void)arg;
 }
 
 TEST(a_form_whose_shapes_depend_on_weights_is_not_written_without_them)
 {
-    ln_op_arg args[] = {{.optype = "copy", .arch = "none", .info = &copy_info},
-                        {.optype = "copy_ref", .arch = "ref", .info = &copy_info}};
-    ln_op copy = {.op_arg = &args[0], .pre_run = define_copy, .post_run = ln_op_undo};
-    ln_op copy_ref = {
-        .op_arg = &args[1], .pre_run = define_copy, .run = run_copy, .post_run = ln_op_undo};
+    ln_op_arg args[] = {{.optype = "later", .arch = "none", .info = &later_info},
+                        {.optype = "later_ref", .arch = "ref", .info = &later_info}};
+    ln_op later = {.op_arg = &args[0], .pre_run = define_later, .post_run = ln_op_undo};
+    ln_op later_ref = {
+        .op_arg = &args[1], .pre_run = define_later, .run = run_later, .post_run = ln_op_undo};
     begin();
-    CHECK_OK(ln_op_register(&copy));
-    CHECK_OK(ln_op_register(&copy_ref));
+    CHECK_OK(ln_op_register(&later));
+    CHECK_OK(ln_op_register(&later_ref));
     ln_context *ctx = open_text("input(| dst=x | dtype=TL_FLOAT, dims=[1, 4, 8, 8]);\n"
                                 "create(| dst=d | dtype=TL_INT64, dims=[4], from_file=true);\n"
                                 "Tile(input=x, repeats=d | output=r |);\n"
-                                "copy(src=r | dst=y |);\n");
+                                "later(src=r | dst=y |);\n");
     static const int64_t dims[] = {1, 2, 1, 1};
     CHECK_OK(ln_context_carry(ctx, "d", TL_INT64, 1, (int[]){4}, dims));
     CHECK_OK(ln_context_rerun_ops(ctx));
