@@ -225,8 +225,8 @@ static ln_status reproduce(const suspect *s, const blame_options *o, const findi
 // ---- Plans ----
 
 // Reusing memory must not change a bit, nor running again.
-static ln_status check_plan(const suspect *s, const blame_options *o, const char **out_fault,
-                            comparison *out_compared)
+static ln_status check_plan(const suspect *s, const blame_options *o, const ln_context *ranged,
+                            const char **out_fault, comparison *out_compared)
 {
     tolerance exact = {.is_exact = 1};
     ln_optimize_options options = o->flags.options;
@@ -234,10 +234,10 @@ static ln_status check_plan(const suspect *s, const blame_options *o, const char
     options.on_firing = NULL;
     options.keeps_tensors = 1;
     *out_fault = NULL;
-    ln_status status = trial_run(s->model, o->target, &options, s->data, 1, NULL, &kept);
+    ln_status status = trial_run(ranged, o->target, &options, s->data, 1, NULL, &kept);
     options.keeps_tensors = 0;
     for (int run_count = 1; run_count <= 2 && status == LN_OK && !*out_fault; run_count++) {
-        status = trial_run(s->model, o->target, &options, s->data, run_count, NULL, &planned);
+        status = trial_run(ranged, o->target, &options, s->data, run_count, NULL, &planned);
         if (status == LN_OK)
             status = compare_models(planned, kept, &exact, &(compare_scope){.outputs_only = 1},
                                     out_compared);
@@ -250,12 +250,13 @@ static ln_status check_plan(const suspect *s, const blame_options *o, const char
     return status;
 }
 
-static ln_status blame_plan(const suspect *s, const blame_options *o, int *out_code)
+static ln_status blame_plan(const suspect *s, const blame_options *o, const ln_context *ranged,
+                            int *out_code)
 {
     const char *fault;
     comparison c;
     progress_begin("checking the plan of %s", o->model);
-    ln_status status = check_plan(s, o, &fault, &c);
+    ln_status status = check_plan(s, o, ranged, &fault, &c);
     progress_end();
     LN_TRY(status);
     if (!fault)
@@ -300,7 +301,7 @@ static ln_status search(const suspect *s, const blame_options *o, findings *foun
     return LN_OK;
 }
 
-static ln_status judge(const suspect *s, blame_options *o, int *out_code)
+static ln_status judge(const suspect *s, blame_options *o, const ln_context *ranged, int *out_code)
 {
     static findings found;
     const choice start = {
@@ -324,16 +325,13 @@ static ln_status judge(const suspect *s, blame_options *o, int *out_code)
         findings_release(&found);
     }
     // A wrong plan shows in a model that can be run at all.
-    return status == LN_OK && v.status == LN_OK ? blame_plan(s, o, out_code) : status;
+    return status == LN_OK && v.status == LN_OK ? blame_plan(s, o, ranged, out_code) : status;
 }
 
-static ln_status blame(ln_context *model, blame_options *o, int *out_code)
+// `ranged` has the ranges that were given, for which the memory is planned.
+static ln_status blame_with(const ln_context *model, const ln_context *ranged, blame_options *o,
+                            int *out_code)
 {
-    if (ln_context_get_state(model) >= LN_CONTEXT_PLANNED)
-        return LN_FAIL(LN_STATE, "%s is compiled already; blame needs what it was compiled from",
-                       o->model);
-    LN_TRY(given_inputs_override(model, o->source.inputs.items, (size_t)o->source.inputs.count));
-    LN_TRY(model_set_shapes(model, &o->shapes));
     compile_flags_options(&o->flags);
     suspect s = {.model = model,
                  .target = o->target,
@@ -352,9 +350,26 @@ static ln_status blame(ln_context *model, blame_options *o, int *out_code)
     if (status != LN_OK)
         (void)ln_fail_prefix("the model as it was read, on arch ref");
     else
-        status = judge(&s, o, out_code);
+        status = judge(&s, o, ranged, out_code);
     close_model(s.reference);
     trial_data_destroy(data);
+    return status;
+}
+
+static ln_status blame(ln_context *model, blame_options *o, int *out_code)
+{
+    if (ln_context_get_state(model) >= LN_CONTEXT_PLANNED)
+        return LN_FAIL(LN_STATE, "%s is compiled already; blame needs what it was compiled from",
+                       o->model);
+    LN_TRY(given_inputs_override(model, o->source.inputs.items, (size_t)o->source.inputs.count));
+    ln_context *ranged;
+    LN_TRY(ln_context_clone(model, &ranged));
+    ln_status status = model_set_shapes(ranged, &o->shapes);
+    if (status == LN_OK)
+        status = model_set_upper_shapes(model, &o->shapes);
+    if (status == LN_OK)
+        status = blame_with(model, ranged, o, out_code);
+    close_model(ranged);
     return status;
 }
 

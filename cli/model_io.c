@@ -115,7 +115,7 @@ static int parse_range(const char *text, int *out_from, int *out_to)
     return 1;
 }
 
-static ln_status set_range(ln_context *ctx, const char *text, const char *equals)
+static ln_status set_range(ln_context *ctx, const char *text, const char *equals, int is_upper_only)
 {
     int from, to;
     if (!parse_range(equals + 1, &from, &to))
@@ -124,7 +124,8 @@ static ln_status set_range(ln_context *ctx, const char *text, const char *equals
     if (!name)
         return LN_NO_MEMORY;
     name[equals - text] = '\0';
-    ln_status status = ln_context_set_range(ctx, name, from, to);
+    ln_status status = is_upper_only && from <= to ? ln_context_set_symbol(ctx, name, to)
+                                                   : ln_context_set_range(ctx, name, from, to);
     ln_free(name);
     return status;
 }
@@ -141,12 +142,12 @@ static ln_status set_only_shape(ln_context *ctx, const char *text, int ndim, con
                    ln_context_input_name(ctx, 0), text);
 }
 
-static ln_status set_shape(ln_context *ctx, const char *text)
+static ln_status set_shape(ln_context *ctx, const char *text, int is_upper_only)
 {
     const char *equals = strrchr(text, '=');
     int ndim, dims[TL_MAXDIM];
     if (equals && strstr(equals, ".."))
-        return set_range(ctx, text, equals);
+        return set_range(ctx, text, equals, is_upper_only);
     if (!equals && *text && parse_shape(text, &ndim, dims))
         return set_only_shape(ctx, text, ndim, dims);
     if (!equals || equals == text || !equals[1] || !parse_shape(equals + 1, &ndim, dims))
@@ -290,14 +291,24 @@ static ln_status check_names(const option_texts *texts)
     return LN_OK;
 }
 
-ln_status model_set_shapes(ln_context *ctx, const option_texts *texts)
+static ln_status set_shapes(ln_context *ctx, const option_texts *texts, int is_upper_only)
 {
     LN_TRY(check_names(texts));
     if (texts->count > 0 && ln_context_get_state(ctx) >= LN_CONTEXT_PLANNED)
         return reshape(ctx, texts);
     for (int i = 0; i < texts->count; i++)
-        LN_TRY(set_shape(ctx, texts->items[i]));
+        LN_TRY(set_shape(ctx, texts->items[i], is_upper_only));
     return LN_OK;
+}
+
+ln_status model_set_shapes(ln_context *ctx, const option_texts *texts)
+{
+    return set_shapes(ctx, texts, 0);
+}
+
+ln_status model_set_upper_shapes(ln_context *ctx, const option_texts *texts)
+{
+    return set_shapes(ctx, texts, 1);
 }
 
 // ---- Values from the command line ----

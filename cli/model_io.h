@@ -20,6 +20,10 @@ const ln_tensor_entry *model_find_input(const ln_context *ctx, const char *name,
 // model that is compiled takes whole shapes, and no range.
 ln_status model_set_shapes(ln_context *ctx, const option_texts *texts);
 
+// The same with the upper ends of ranges alone, for one that is compiled many times: the plan for a
+// range is made from plans for its shapes.
+ln_status model_set_upper_shapes(ln_context *ctx, const option_texts *texts);
+
 // ---- Values from the command line ----
 
 typedef struct given_input {

@@ -134,6 +134,7 @@ struct ln_context {
     char *folder;                         /* `ln_context_set_folder`; NULL: none */
     struct ln_hash *judged; /* what a template's sizes were found to be; NULL: it is none */
     struct ln_uses *uses;   /* the archs of `target`, which stay registered; NULL: no target */
+    struct ln_skips *skips; /* rewrites that are left out at any shape, borrowed; NULL: none */
 };
 typedef struct ln_context ln_context;
 

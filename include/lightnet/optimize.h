@@ -57,17 +57,18 @@ typedef struct ln_optimize_options {
      * again, and takes no second number, so 1 to 16 are the same with and without a skipped 17.
      * Where a lowering is skipped, the next one that takes the operator is tried, so that it comes
      * to the target's next arch. LN_UNSUPPORTED if there is no other, and LN_NOT_FOUND for a number
-     * that no firing has. */
+     * that no firing has. Plans for other shapes of the model's inputs leave out the same rules at
+     * the same operators. */
     const size_t *skip;
     size_t skip_count;
 
     /* Firings with larger numbers are as if skipped, but what has to be lowered still is: by the
      * last arch of the target that takes it. 0 on target "cpu,ref": everything on `ref`, no rules.
-     * SIZE_MAX: no limit. */
+     * SIZE_MAX: no limit. It holds for each shape. */
     size_t firing_limit;
 
     /* Asked for each firing that is neither skipped nor over the limit; 0 skips it as well. NULL:
-     * all happen. */
+     * all happen. Asked during the call only: plans for other shapes leave out what it skipped. */
     int (*wants_firing)(void *user, const ln_firing *firing);
 
     /* For `ln_context_compile_with`: every tensor has its own memory to the end, so that all can be

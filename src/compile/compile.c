@@ -134,11 +134,17 @@ ln_status ln_context_plan_once(ln_context *ctx, const char *target,
     return check_sum(ctx);
 }
 
-ln_status ln_context_compile_once(ln_context *ctx, const char *target,
+ln_status ln_context_rewrite_once(ln_context *ctx, const char *target,
                                   const ln_optimize_options *options)
 {
     LN_TRY(compile_graphs(ctx, target, options));
-    LN_TRY(ln_context_optimize_with(ctx, target, options));
+    return ln_context_optimize_with(ctx, target, options);
+}
+
+ln_status ln_context_compile_once(ln_context *ctx, const char *target,
+                                  const ln_optimize_options *options)
+{
+    LN_TRY(ln_context_rewrite_once(ctx, target, options));
     return ln_context_plan_once(ctx, target, options);
 }
 

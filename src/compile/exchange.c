@@ -82,7 +82,8 @@ static void own_ops(ln_context *ctx)
     OF_CALLER(files)                                                                               \
     OF_CALLER(folder)                                                                              \
     OF_MODEL(judged)                                                                               \
-    OF_MODEL(uses)
+    OF_MODEL(uses)                                                                                 \
+    OF_CALLER(skips)
 
 // The list has all fields, in their order: else a field of this structure and its namesake are at
 // different offsets, or the sizes differ.

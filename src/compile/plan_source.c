@@ -17,16 +17,19 @@
 #include "ir/context.h"
 #include "ir/turn.h"
 #include "ir/use.h"
+#include "pass/firing.h"
 
 struct ln_plan_source {
     atomic_size_t holder_count;
     ln_context *model; // READY, as it was read; constant
     char *target;
     ln_optimize_options options;
-    ln_uses *uses;     // the archs of the target
-    char **rule_files; // of the options
-    bool is_usual;     // the options hold for any shape
-    ln_turn turn;      // at the templates
+    ln_uses *uses;             // the archs of the target
+    char **rule_files;         // of the options
+    char *passes, *stop_after; // of the options
+    ln_skips skips;            // of the first plan
+    bool is_usual;             // the options hold for any shape
+    ln_turn turn;              // at the templates
     ln_templates *templates;
     ln_range *range; // NULL: none
 };
@@ -43,6 +46,9 @@ static void destroy(ln_plan_source *s)
     for (size_t i = 0; i < s->options.rule_file_count; i++)
         ln_free(s->rule_files[i]);
     ln_free(s->rule_files);
+    ln_free(s->passes);
+    ln_free(s->stop_after);
+    ln_skips_deinit(&s->skips);
     ln_turn_deinit(&s->turn);
     ln_free(s);
 }
@@ -59,24 +65,34 @@ void ln_plan_source_release(ln_plan_source *source)
         destroy(source);
 }
 
-// Options that hold for any shape. What they tell of is told of this very shape.
+// Options that name no rewrites: any shape may be an instance of a template.
 static bool is_usual(const ln_optimize_options *options)
 {
     return !options || (!options->passes && !options->stop_after && options->skip_count == 0 &&
                         options->firing_limit == SIZE_MAX && !options->wants_firing);
 }
 
-// What holds for any shape. Firings that are skipped are numbered for one shape.
+static ln_status copy_text(const char *text, char **out_copy, const char **out_option)
+{
+    if (!text)
+        return LN_OK;
+    *out_option = *out_copy = ln_strdup(text);
+    return *out_copy ? LN_OK : LN_NO_MEMORY;
+}
+
+// What other plans are compiled with. Firings that are skipped are numbered for one shape, and the
+// functions are the caller's: what the first plan left out is noted (pass/firing.h).
 static ln_status copy_options(ln_plan_source *s, const ln_optimize_options *options)
 {
     if (!options)
         return LN_OK;
+#define OPTION(name) s->options.name = options->name;
+    LN_FILE_OPTIONS(OPTION)
+#undef OPTION
     s->options.freezes_constants = options->freezes_constants && !s->range; // plans share them
-    s->options.keeps_tensors = options->keeps_tensors;
-    s->options.tunes = options->tunes;
-    s->options.avoids_winograd = options->avoids_winograd;
-    s->options.keeps_halves = options->keeps_halves;
-    s->options.stays_as_read = options->stays_as_read;
+    s->options.firing_limit = options->firing_limit;
+    LN_TRY(copy_text(options->passes, &s->passes, &s->options.passes));
+    LN_TRY(copy_text(options->stop_after, &s->stop_after, &s->options.stop_after));
     s->rule_files = ln_alloc_array(options->rule_file_count + 1, sizeof *s->rule_files);
     if (!s->rule_files)
         return LN_NO_MEMORY;
@@ -229,6 +245,9 @@ static ln_status list_shapes(const ln_context *ctx, size_t count, const ln_input
 static ln_status make_instance(ln_plan_source *s, const ln_context *caller, size_t count,
                                const ln_input_shape *shapes, ln_context **out_instance)
 {
+    *out_instance = NULL;
+    if (!s->is_usual)
+        return LN_OK;
     LN_TRY(ln_turn_take(&s->turn, caller));
     ln_status status = ln_templates_make(s->templates, caller, count, shapes, out_instance);
     ln_turn_give(&s->turn);
@@ -236,9 +255,9 @@ static ln_status make_instance(ln_plan_source *s, const ln_context *caller, size
 }
 
 // `range`: whose envelope the plan has; NULL: none.
-static ln_status compile_plan(const ln_plan_source *s, const ln_range *range,
-                              const ln_context *caller, ln_constants *constants, size_t count,
-                              const ln_input_shape *shapes, ln_context **out_plan)
+static ln_status compile_plan(ln_plan_source *s, const ln_range *range, const ln_context *caller,
+                              ln_constants *constants, size_t count, const ln_input_shape *shapes,
+                              ln_context **out_plan)
 {
     LN_TRY(ln_context_clone(s->model, out_plan));
     (void)ln_context_set_limits(*out_plan, &caller->limits);
@@ -247,7 +266,10 @@ static ln_status compile_plan(const ln_plan_source *s, const ln_range *range,
     LN_TRY(ln_context_set_shapes(*out_plan, count, shapes));
     if (range)
         ln_range_apply(range, *out_plan);
-    return ln_context_compile_once(*out_plan, s->target, &s->options);
+    (*out_plan)->skips = &s->skips;
+    ln_status status = ln_context_compile_once(*out_plan, s->target, &s->options);
+    (*out_plan)->skips = NULL;
+    return status;
 }
 
 static ln_status make_plan(ln_plan_source *s, const ln_range *range, const ln_context *caller,
@@ -308,25 +330,44 @@ static ln_status take_instance(ln_plan_source *s, ln_context *ctx,
     return LN_OK;
 }
 
+// Rewritten first: what it leaves out, the plans that are measured leave out.
+static ln_status compile_first(ln_plan_source *source, ln_context *ctx,
+                               const ln_optimize_options *options)
+{
+    source->skips.is_noting = true;
+    ctx->skips = &source->skips;
+    ln_status status = ln_context_rewrite_once(ctx, source->target, options);
+    ctx->skips = NULL;
+    source->skips.is_noting = false;
+    LN_TRY(status);
+    if (source->range) {
+        LN_TRY(ln_range_measure(source->range, source, ctx));
+        ln_range_apply(source->range, ctx);
+    }
+    return ln_context_plan_once(ctx, source->target, &source->options);
+}
+
 ln_status ln_plan_source_compile(ln_plan_source *source, ln_context *ctx,
                                  const ln_optimize_options *options)
 {
-    ln_context *instance = NULL;
+    if (!source->is_usual)
+        return compile_first(source, ctx, options);
     if (source->range)
         LN_TRY(ln_range_measure(source->range, source, ctx));
-    if (source->is_usual) {
-        size_t total;
-        ln_input_shape *all;
-        LN_TRY(list_shapes(ctx, 0, NULL, &total, &all));
-        ln_status status = make_instance(source, ctx, total, all, &instance);
-        ln_free(all);
-        LN_TRY(status);
-    }
+    size_t total;
+    ln_input_shape *all;
+    ln_context *instance;
+    LN_TRY(list_shapes(ctx, 0, NULL, &total, &all));
+    ln_status status = make_instance(source, ctx, total, all, &instance);
+    ln_free(all);
+    LN_TRY(status);
     if (!instance && source->range)
         ln_range_apply(source->range, ctx);
-    if (!instance)
-        return ln_context_compile_once(ctx, source->target, options);
-    ln_status status = take_instance(source, ctx, options, instance);
+    if (!instance) {
+        LN_TRY(ln_context_rewrite_once(ctx, source->target, options));
+        return ln_context_plan_once(ctx, source->target, &source->options);
+    }
+    status = take_instance(source, ctx, options, instance);
     ln_context_free(instance);
     return status;
 }

@@ -42,6 +42,10 @@ ln_status ln_context_compile_as_read(ln_context *model);
 ln_status ln_context_compile_once(ln_context *ctx, const char *target,
                                   const ln_optimize_options *options);
 
+// Its first half: the passes, for inner graphs and then for `ctx`.
+ln_status ln_context_rewrite_once(ln_context *ctx, const char *target,
+                                  const ln_optimize_options *options);
+
 // What is left to do after the passes: limits, and the memory plan.
 ln_status ln_context_plan_once(ln_context *ctx, const char *target,
                                const ln_optimize_options *options);

@@ -84,14 +84,64 @@ static ln_status remember_left_out(ln_compilation *compilation, const ln_firing 
     return LN_OK;
 }
 
-static bool is_to_skip(const ln_compilation *compilation, const ln_firing *firing)
+static bool is_to_skip(const ln_optimize_options *options, const ln_firing *firing)
 {
-    const ln_optimize_options *options = compilation->options;
     for (size_t i = 0; i < options->skip_count; i++)
         if (options->skip[i] == firing->number)
             return true;
     return options->wants_firing && !options->wants_firing(options->user, firing);
 }
+
+// ---- At other shapes ----
+
+void ln_skips_deinit(ln_skips *skips)
+{
+    ln_hash_free(skips->names);
+    *skips = (ln_skips){0};
+}
+
+static ln_context *whole_of(ln_context *ctx)
+{
+    while (ctx->outer)
+        ctx = ctx->outer;
+    return ctx;
+}
+
+// "GRAPH FILE:LINE RULE OP": operators of two graphs may have the same name. The caller frees it.
+static char *key_in_model(const ln_compilation *compilation, const ln_firing *firing)
+{
+    const ln_context *whole = whole_of(compilation->ctx);
+    size_t cursor = 0;
+    const void *name = "";
+    void *graph = compilation->ctx == whole ? compilation->ctx : NULL;
+    while (graph != compilation->ctx && ln_hash_next(whole->graphs, &cursor, &name, &graph))
+        ;
+    char *rest = key_of(firing);
+    char *key = rest ? ln_strcat_delim_alloc(name, rest, ' ') : NULL;
+    ln_free(rest);
+    return key;
+}
+
+// Whether what other shapes leave out names the firing, or notes it if it `is_skipped`.
+static ln_status ask_skips(const ln_compilation *compilation, const ln_firing *firing,
+                           bool *is_skipped)
+{
+    ln_skips *skips = whole_of(compilation->ctx)->skips;
+    if (!skips || skips->is_noting != *is_skipped || (!skips->is_noting && !skips->names))
+        return LN_OK;
+    if (!skips->names)
+        skips->names = ln_hash_create(ln_name_hash, ln_str_cmp, ln_free, NULL);
+    char *key = skips->names ? key_in_model(compilation, firing) : NULL;
+    if (!key)
+        return LN_NO_MEMORY;
+    *is_skipped = *is_skipped || ln_hash_find(skips->names, key) != NULL;
+    if (skips->is_noting && ln_hash_insert(skips->names, key, skips) >= 0)
+        return LN_OK;
+    ln_free(key);
+    return skips->is_noting ? LN_NO_MEMORY : LN_OK;
+}
+
+// ---- Deciding ----
 
 static void tell(const ln_compilation *compilation, const ln_firing *firing)
 {
@@ -122,7 +172,10 @@ ln_status ln_firing_decide(ln_compilation *compilation, ln_firing *firing, bool 
         return LN_OK;
 
     bool is_over_limit = firing->number > options->firing_limit;
-    if (!is_over_limit && !is_to_skip(compilation, firing))
+    bool is_skipped = !is_over_limit && is_to_skip(options, firing);
+    if (!is_over_limit)
+        LN_TRY(ask_skips(compilation, firing, &is_skipped));
+    if (!is_over_limit && !is_skipped)
         return LN_OK;
     *out_fires = false;
     firing->is_skipped = 1;

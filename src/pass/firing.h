@@ -22,6 +22,15 @@ typedef struct ln_firing_names {
     char optype[LN_MAX_NAME_LEN];
 } ln_firing_names;
 
+// Rewrites that were left out on demand when a model was compiled, so that its plans for other
+// shapes leave them out as well: numbers are those of one shape, a rule at an operator is itself.
+typedef struct ln_skips {
+    ln_hash *names; // of rule, operator and graph; NULL: none
+    bool is_noting; // adds to them what is left out; else what they name is left out
+} ln_skips;
+
+void ln_skips_deinit(ln_skips *skips);
+
 // The firing of a rule or `lower` statement of `set` at `op`.
 ln_firing ln_firing_of_rule(const ln_rule_set *set, const char *rule, ln_rule_tag tag, int line,
                             const ln_op *op, ln_firing_names *names);

@@ -263,6 +263,7 @@ static ln_status run_pass(ln_compilation *compilation, const ln_pass *pass)
 {
     const ln_optimize_options *options = compilation->options;
     compilation->pass = pass;
+    compilation->is_rechecked = false; // what an earlier pass has checked, this one may change
     double start = ln_clock();
     ln_status status = pass->run(compilation);
     if (status != LN_OK) {

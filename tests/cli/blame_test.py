@@ -236,6 +236,34 @@ def test_two_rules():
     check_text(done, "it is still wrong: lightnet blame -t cpu --skip 1 --rules=wrong.rules model.net\n")
 
 
+RANGED = """\
+input(| dst=x | dtype=TL_FLOAT, dims=[-1, 3, 8, 8], names=["n", "", "", ""]);
+create(| dst=w | dtype=TL_FLOAT, dims=[4, 3, 3, 3], ran=[-1, 1]);
+create(| dst=b | dtype=TL_FLOAT, dims=[4], ran=[-1, 1]);
+conv2d(src=x, weight=w, bias=b | dst=c | size=[3, 3], padding=[1, 1, 1, 1]);
+relu(src=c | dst=r |);
+maxpool2d(src=r | dst=y | size=[2, 2], stride=[2, 2]);
+"""
+
+
+def test_ranges():
+    """What is skipped is skipped for all shapes of a range, so that their memory is there."""
+    pathlib.Path("ranged.net").write_text(RANGED)
+    listed = run("plan", "--short", "--verbose", "-s", "n=2", "ranged.net", code=0)
+    rule = re.search(r"firing (\d+): fold: conv_relu", listed.stderr)[1]
+    layout = re.search(r"firing (\d+): layout: channels_last at 'max", listed.stderr)[1]
+    for skip in (rule, layout):
+        one = run("plan", "--short", "-s", "n=2", "--skip", skip, "ranged.net", code=0)
+        all_of_them = run("plan", "--short", "-s", "n=1..2", "--skip", skip, "ranged.net", code=0)
+        peak = re.search(r"peak (\d+) bytes", one.stdout)[1]
+        check_text(all_of_them, f"peak {peak} bytes for each of 2 shapes")
+        check_text(run("blame", "-s", "n=1..2", "--skip", skip, "ranged.net", code=0), "agrees")
+    pathlib.Path("wrong.rules").write_text(WRONG_RULES["lost_relu"])
+    done = run("blame", "-s", "n=1..2", "--rules", "wrong.rules", "ranged.net", code=1)
+    check_text(done, "rule lost_relu [exact]")
+    check_no_text(done, "2. firing")
+
+
 def test_given_data():
     # x - x is 0 but for NaN and the infinities, of which a sigmoid makes numbers.
     pathlib.Path("nan.rules").write_text(
@@ -378,7 +406,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
         for test in (test_opt, test_wrong_tag, test_agreement, test_wrong_rules, test_two_rules,
-                     test_given_data, test_command_line, test_refused_rules, test_mutated_models):
+                     test_ranges, test_given_data, test_command_line, test_refused_rules, test_mutated_models):
             test()
         os.chdir("/")
     print(f"{len(failures)} failures")

@@ -39,7 +39,7 @@ NO_TEXT = re.compile(r"the argument 'axes' twice|tensors `stem_wts` and `planes`
 # Types of the core, those that ONNX has no form for, and those of the networks that were written and read again.
 CORE = set(re.findall(r"(?m)^W\((\w+),", (pathlib.Path(__file__).parents[2] / "src/desc/core_types.inc").read_text()))
 FORMLESS = set("""linear_pack attention_mask quant_act quant_conv quant_elew quant_matmul rescale
-    input output create zeros forward print fprint interleave put_channels bn_fold_weight bn_fold_bias""".split())
+    input output create zeros forward print fprint interleave put_channels bn_fold_weight bn_fold_bias wait""".split())
 OP = re.compile(r"(?m)^(?:\S+: )?(\w+)\(")
 written = set()
 # Types that no rule and no pass of those networks is about.
