@@ -384,6 +384,7 @@ int cmd_blame(int argc, char **argv)
     if (o.flags.options.stays_as_read)
         return say_usage_error(
             "blame", "--rules=none is what the other side is compared with already; leave it out");
+    tolerance_take_zeros(&o.allowed);
     show_messages(0, 1, 0); // random weights are meant here
     ln_context *ctx = open_model(o.model);
     if (!ctx)

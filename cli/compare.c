@@ -84,6 +84,11 @@ int is_quantizing(const char *optype)
            strstr(optype, "QuantizeLinear");
 }
 
+void tolerance_take_zeros(tolerance *allowed)
+{
+    allowed->is_exact = allowed->is_exact || (allowed->rtol == 0 && allowed->atol == 0);
+}
+
 // The tolerance with numbers in place of what follows from the tensor.
 static tolerance resolve(const tolerance *given, const tl_tensor *expected)
 {
@@ -432,6 +437,12 @@ static void print_place(const tl_tensor *like, int index, char *buffer, size_t s
     ln_sprint_shape(buffer, size, like->ndim, places);
 }
 
+static int is_across_zero(const deviation *d)
+{
+    int is_same_side = signbit(d->got) == signbit(d->expected);
+    return d->is_floating && (!is_same_side || (d->got == 0) != (d->expected == 0));
+}
+
 void describe_deviation(const deviation *d, const tl_tensor *like, char *buffer, size_t size)
 {
     char place[128];
@@ -454,7 +465,10 @@ void describe_deviation(const deviation *d, const tl_tensor *like, char *buffer,
     if (d->expected != 0 && used < size)
         used += (size_t)snprintf(buffer + used, size - used, ", relative %.3g",
                                  difference / fabs(d->expected));
-    if (d->is_floating && used < size)
+    // Steps from one side of 0 to the other are as many as the type has exponents.
+    if (is_across_zero(d) && difference == 0 && used < size)
+        used += (size_t)snprintf(buffer + used, size - used, ", another sign");
+    if (d->is_floating && !is_across_zero(d) && used < size)
         used += (size_t)snprintf(buffer + used, size - used, ", %.0f ulp", d->ulps);
     if (used < size)
         snprintf(buffer + used, size - used, ")");

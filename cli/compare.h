@@ -28,6 +28,10 @@ typedef struct tolerance {
 
 #define TOLERANCE_DEFAULT ((tolerance){.rtol = -1, .atol = -1})
 
+// For results of the same operators, where --rtol=0 --atol=0 asks for the bits: zeros of two signs
+// are not the same then.
+void tolerance_take_zeros(tolerance *allowed);
+
 // Whether operators of that type round real numbers to quantized ones.
 int is_quantizing(const char *optype);
 

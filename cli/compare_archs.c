@@ -238,6 +238,7 @@ int cmd_compare(int argc, char **argv)
     if (o.flags.options.stays_as_read)
         return say_usage_error("compare",
                                "--rules=none is what -b is compared with already; leave it out");
+    tolerance_take_zeros(&o.allowed);
     if (file_check_writable(o.json) != LN_OK)
         return say_failure();
     ln_context *model = open_model(o.model);

@@ -264,6 +264,40 @@ def test_ranges():
     check_no_text(done, "2. firing")
 
 
+# The sum of -0 and 0 is 0: a rule that is exact but for the sign of a zero.
+SIGNED_ZEROS = """\
+input(| dst=x | dtype=TL_FLOAT, dims=[4]);
+lrelu(src=x | dst=l | negslope=0.5);
+zeros(| dst=z | dtype=TL_FLOAT, dims=[4]);
+elew(src1=l, src2=z | dst=y | elew_op="TL_SUM");
+"""
+DROPPED_ZERO = """
+rule no_zero [exact]
+  y = elew(x, z | elew_op="TL_SUM")
+  where filled(z, 0), same_shape(x, z)
+  => y = x
+"""
+
+
+def test_signed_zeros():
+    """Zero tolerances ask for the bits, in compare and blame as in opt --verify."""
+    pathlib.Path("zeros.net").write_text(SIGNED_ZEROS)
+    pathlib.Path("zeros.rules").write_text(DROPPED_ZERO)
+    pathlib.Path("x.raw").write_bytes(struct.pack("<4f", -0.0, 1, -2, float("nan")))
+    given = ("--rules", "zeros.rules", "-i", "x=x.raw", "zeros.net")
+    bits = ("--rtol=0", "--atol=0")
+    run("opt", "--verify", "-o", "out.net", *given, code=1)
+    run("compare", "-b", "ref", *given, code=0)
+    done = run("compare", "-b", "ref", *bits, *given, code=1)
+    check_text(done, "-0 instead of 0 at [0] (off by 0, another sign)")
+    run("blame", "-t", "ref", *given, code=0)
+    done = run("blame", "-t", "ref", *bits, *given, code=1)
+    check_text(done, "rule no_zero [exact]")
+    check_no_text(done, "2. firing")
+    # A NaN is as good as another.
+    run("compare", "-b", "ref", *bits, "-i", "x=x.raw", "zeros.net", code=0)
+
+
 def test_given_data():
     # x - x is 0 but for NaN and the infinities, of which a sigmoid makes numbers.
     pathlib.Path("nan.rules").write_text(
@@ -406,7 +440,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
         for test in (test_opt, test_wrong_tag, test_agreement, test_wrong_rules, test_two_rules,
-                     test_ranges, test_given_data, test_command_line, test_refused_rules, test_mutated_models):
+                     test_ranges, test_signed_zeros, test_given_data, test_command_line, test_refused_rules, test_mutated_models):
             test()
         os.chdir("/")
     print(f"{len(failures)} failures")

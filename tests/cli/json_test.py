@@ -335,8 +335,8 @@ def test_compare_tells_which_tensor_and_by_how_much():
     assert first["ulp"] == ranks[0] - ranks[1] and first["largest_relative"] == "Infinity", found
     assert "%s against the model as it was read: %d tensors compared, %d deviate" % \
         (found["b"], found["compared"], found["deviating"]) in text, text
-    assert "tensor 'z' of operator '%s' (%s): 7 instead of -0 at [1, 0] (off by 7, %d ulp)" % \
-        (first["operator"], first["type"], first["ulp"]) in text, text
+    assert "tensor 'z' of operator '%s' (%s): 7 instead of -0 at [1, 0] (off by 7)" % \
+        (first["operator"], first["type"]) in text, text
 
 
 # ---- verify ----
