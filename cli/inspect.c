@@ -324,7 +324,7 @@ static ln_status inspect(ln_context *ctx, inspect_options *o, const ln_preflight
     size_t refused_count;
     LN_TRY(model_set_shapes(ctx, &o->shapes));
     if (o->json)
-        LN_TRY(inspect_put_contents(j, report, ctx));
+        LN_TRY(inspect_put_contents(j, report, ctx, o->shapes.count > 0));
     if (!has_json_only(o)) {
         print_info(ctx);
         print_defaults(ctx);
@@ -360,7 +360,7 @@ static int inspect_problems(const inspect_options *o, const ln_preflight *report
 {
     if (!o->json)
         return EXIT_FAILED;
-    ln_status status = inspect_put_contents(j, report, NULL);
+    ln_status status = inspect_put_contents(j, report, NULL, false);
     if (status == LN_OK) {
         inspect_put_costs(j, NULL, 0, 0);
         status = json_finish(j, o->json);

@@ -120,12 +120,24 @@ static const char *type_of(const ln_preflight_tensor *tensors, size_t count, con
     return NULL;
 }
 
-static void put_dims(json_out *j, const ln_context *ctx, const char *name, int rank)
+// Whether the type, such as "FLOAT[?, 3]", leaves the dimension open.
+static bool is_open_in(const char *type, int axis)
+{
+    const char *at = type ? strchr(type, '[') : NULL;
+    for (; at && axis > 0; axis--)
+        at = strchr(at + 1, ',');
+    return at && at[1 + strspn(at + 1, " ")] == '?';
+}
+
+// Dimensions that `open_type` leaves open have no size; NULL: all have the size that they are bound
+// to.
+static void put_dims(json_out *j, const ln_context *ctx, const char *name, const char *open_type,
+                     int rank)
 {
     json_open(j, "shape", '[');
     for (int axis = 0; axis < rank; axis++) {
         int64_t dim = ln_context_tensor_dim(ctx, name, axis);
-        if (dim < 0)
+        if (dim < 0 || is_open_in(open_type, axis))
             json_null(j, NULL);
         else
             json_int(j, NULL, dim);
@@ -138,7 +150,8 @@ static void put_dims(json_out *j, const ln_context *ctx, const char *name, int r
 }
 
 // `type` as the file has it; `ctx` NULL: not read.
-static void put_tensor(json_out *j, const ln_context *ctx, const char *name, const char *type)
+static void put_tensor(json_out *j, const ln_context *ctx, const char *name, const char *type,
+                       bool is_bound)
 {
     tl_dtype dtype = ctx ? ln_context_tensor_dtype(ctx, name) : TL_DTYPE_INVALID;
     int rank = ctx ? ln_context_tensor_rank(ctx, name) : -1;
@@ -147,7 +160,7 @@ static void put_tensor(json_out *j, const ln_context *ctx, const char *name, con
     json_text(j, "type", type);
     json_text(j, "dtype", dtype == TL_DTYPE_INVALID ? NULL : tl_dtype_title(dtype));
     if (rank >= 0) {
-        put_dims(j, ctx, name, rank);
+        put_dims(j, ctx, name, is_bound ? NULL : type, rank);
     } else {
         json_null(j, "shape");
         json_null(j, "symbols");
@@ -156,7 +169,8 @@ static void put_tensor(json_out *j, const ln_context *ctx, const char *name, con
 }
 
 static void put_tensors(json_out *j, const char *key, const ln_context *ctx,
-                        const ln_preflight_tensor *stated, size_t stated_count, int is_input)
+                        const ln_preflight_tensor *stated, size_t stated_count, int is_input,
+                        bool is_bound)
 {
     json_open(j, key, '[');
     size_t count = !ctx       ? stated_count
@@ -166,7 +180,7 @@ static void put_tensors(json_out *j, const char *key, const ln_context *ctx,
         const char *name = !ctx       ? stated[i].name
                            : is_input ? ln_context_input_name(ctx, i)
                                       : ln_context_output_name(ctx, i);
-        put_tensor(j, ctx, name, type_of(stated, stated_count, name));
+        put_tensor(j, ctx, name, type_of(stated, stated_count, name), is_bound);
     }
     json_close(j, ']');
 }
@@ -225,17 +239,20 @@ static void put_defaults(json_out *j, const ln_context *ctx)
     json_open(j, "defaults", '[');
     for (size_t i = 0; ctx && i < ln_context_info(ctx)->default_count; i++)
         if (ln_tensor_table_find(ctx->tensor_table, ln_context_info(ctx)->defaults[i]))
-            put_tensor(j, ctx, ln_context_info(ctx)->defaults[i], NULL);
+            put_tensor(j, ctx, ln_context_info(ctx)->defaults[i], NULL, true);
     json_close(j, ']');
 }
 
-ln_status inspect_put_contents(json_out *j, const ln_preflight *report, const ln_context *ctx)
+ln_status inspect_put_contents(json_out *j, const ln_preflight *report, const ln_context *ctx,
+                               bool has_shapes)
 {
+    // TensorFlow Lite has sizes for open dimensions, which hold until others are given.
+    bool is_bound = has_shapes || !report || strcmp(report->format, "tflite") != 0;
     put_info(j, report, ctx);
     put_tensors(j, "inputs", ctx, report ? report->inputs : NULL, report ? report->input_count : 0,
-                1);
+                1, is_bound);
     put_tensors(j, "outputs", ctx, report ? report->outputs : NULL,
-                report ? report->output_count : 0, 0);
+                report ? report->output_count : 0, 0, is_bound);
     put_defaults(j, ctx);
     LN_TRY(put_types(j, report, ctx));
     put_problems(j, report);

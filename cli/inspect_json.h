@@ -10,8 +10,10 @@
 #include "json_out.h"
 
 // What the model says, before it is compiled. `report` is NULL where its format has no preflight;
-// `ctx` where the report has problems, so that it cannot be read.
-ln_status inspect_put_contents(json_out *j, const ln_preflight *report, const ln_context *ctx);
+// `ctx` where the report has problems, so that it cannot be read. `has_shapes`: sizes were given,
+// and are shown in place of those that the file leaves open.
+ln_status inspect_put_contents(json_out *j, const ln_preflight *report, const ln_context *ctx,
+                               bool has_shapes);
 
 // What it costs: `macs` before it was compiled, the rest of the compiled model; NULL: null.
 void inspect_put_costs(json_out *j, const ln_context *ctx, double macs, size_t refused_count);

@@ -4,6 +4,7 @@
 
 Usage: files_test.py FOLDER-OF-THE-COMMANDS
 """
+import json
 import os
 import pathlib
 import re
@@ -51,6 +52,15 @@ def test_metadata_signatures_and_packed_files_are_shown():
     write("m.tflite", make_seeds.described())
     run("inspect", "m.tflite", out=["format     tflite, schema version 3", "input      x FLOAT32[2]", "what it does", "name: namer", "version: v1",
                                     "signature serve: in=x -> out=y", "files: labels.txt"])
+
+
+def test_open_dimensions_have_no_size_until_one_is_given():
+    write("m.tflite", make_seeds.half())
+    for given, batch in ([], None), (["-s", "x=4x3"], 4):
+        done = subprocess.run([LIGHTNET, "inspect", "--json", *given, "m.tflite"], capture_output=True, check=True)
+        found = json.loads(done.stdout)
+        ends = [(end["type"], end["shape"]) for end in found["inputs"] + found["outputs"]]
+        assert ends == [("FLOAT32[?, 3]", [batch, 3]), ("FLOAT32[?, 2]", [batch, 2])], ends
 
 
 def test_content_says_the_format_whatever_the_name():
