@@ -9,6 +9,7 @@
 
 #include <lightnet/op_info.h>
 
+#include "arch/registry.h"
 #include "ir/context.h"
 #include "ir/op_life.h"
 
@@ -102,11 +103,6 @@ static ln_status find_base(const ln_arch *arch, const char *type, const ln_op **
     return LN_OK;
 }
 
-static bool runs_groups(const ln_arch *arch)
-{
-    return arch->prepare && (arch->run || (arch->run_async && arch->wait));
-}
-
 static ln_status derive_all(const ln_arch *arch, ln_document *document, ln_op ***out_ops)
 {
     size_t count = 0;
@@ -135,7 +131,7 @@ ln_status ln_arch_derive_ops(const ln_arch *arch, ln_document **out_document, ln
     *out_ops = NULL;
     if (!arch->core_ops || !arch->core_ops[0])
         return LN_OK;
-    if (!runs_groups(arch))
+    if (!ln_arch_runs_groups(arch))
         return LN_FAIL(
             LN_INVALID,
             "arch '%s' has core_ops, so it needs `prepare`, and `run` or `run_async` and "

@@ -255,6 +255,16 @@ static ln_status add_memory(const ln_arch *arch)
 
 // ---- Archs ----
 
+bool ln_arch_runs_groups(const ln_arch *arch)
+{
+    return arch && arch->prepare && (arch->run || (arch->run_async && arch->wait));
+}
+
+bool ln_arch_runs_async(const ln_arch *arch)
+{
+    return ln_arch_runs_groups(arch) && !arch->run;
+}
+
 static void remove_arch(ln_arch *arch)
 {
     // Operators of the arch that were registered later, one by one, go with it too.

@@ -4,9 +4,17 @@
 #ifndef LN_ARCH_REGISTRY_H
 #define LN_ARCH_REGISTRY_H
 
+#include <stdbool.h>
+
 #include <lightnet/arch.h>
 
 struct ln_rule_set;
+
+// True if operators of the arch run as groups. NULL: false.
+bool ln_arch_runs_groups(const ln_arch *arch);
+
+// The same, and the arch only starts them.
+bool ln_arch_runs_async(const ln_arch *arch);
 
 // LN_STATE, with who uses the arch or the operator type, if `unregister` would refuse;
 // LN_NOT_FOUND.

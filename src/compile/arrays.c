@@ -14,12 +14,12 @@
 #include <lightnet/msg.h>
 #include <lightnet/util.h>
 
+#include "arch/registry.h"
 #include "compile/runner.h"
 #include "ir/attached.h"
 #include "ir/bound.h"
 #include "ir/context.h"
 #include "ir/op_life.h"
-#include "run/group.h"
 #include "tensor/ndarray.h"
 
 // ---- Types ----
@@ -242,7 +242,7 @@ static ln_status find_reason_of_op(const ln_context *ctx, const ln_op *op, size_
         *out_reason = "an operator computes in its place";
     else if (op->static_run || ln_op_is_constant(op))
         *out_reason = "an operator has looked at it when the model was loaded";
-    else if (ln_runs_groups(ln_arch_find(op->op_arg->arch)))
+    else if (ln_arch_runs_groups(ln_arch_find(op->op_arg->arch)))
         *out_reason = "it is read by operators that run as a group";
     return LN_OK;
 }

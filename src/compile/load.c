@@ -16,6 +16,7 @@
 #include <lightnet/tensor_file.h>
 #include <lightnet/util.h>
 
+#include "arch/registry.h"
 #include "base/checked.h"
 #include "base/error_state.h"
 #include "base/name_hash.h"
@@ -134,7 +135,7 @@ static ln_status add_steps(runner *r, const ln_context *ctx)
     while (position) {
         ln_op *op = position->data;
         const ln_arch *arch = ln_arch_find(op->op_arg->arch);
-        if (ln_runs_groups(arch)) {
+        if (ln_arch_runs_groups(arch)) {
             LN_TRY(add_group(r, arch, &position));
             continue;
         }

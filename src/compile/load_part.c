@@ -7,16 +7,17 @@
 #include <lightnet/allocator.h>
 #include <lightnet/arch.h>
 
+#include "arch/registry.h"
 #include "compile/runner.h"
 #include "ir/dfg.h"
 #include "ir/op_life.h"
-#include "run/group.h"
 
 // ---- Operators that run once ----
 
 static bool is_done_by_load(const ln_op *op)
 {
-    return (!op->run || ln_op_is_constant(op)) && !ln_runs_groups(ln_arch_find(op->op_arg->arch));
+    return (!op->run || ln_op_is_constant(op)) &&
+           !ln_arch_runs_groups(ln_arch_find(op->op_arg->arch));
 }
 
 // All that the operator makes is static, scratch memory aside.

@@ -17,6 +17,7 @@
 #include <lightnet/list.h>
 #include <lightnet/util.h>
 
+#include "arch/registry.h"
 #include "base/name_hash.h"
 #include "ir/context.h"
 #include "ir/op_life.h"
@@ -58,16 +59,10 @@ typedef struct overlapping {
 
 // ---- The units ----
 
-static bool is_async(const ln_arch *arch)
-{
-    return arch && arch->prepare && !arch->run && arch->run_async && arch->wait;
-}
-
 static const ln_arch *group_arch(const ln_op *op)
 {
     const ln_arch *arch = ln_arch_find(op->op_arg->arch);
-    bool runs = arch && arch->prepare && (arch->run || (arch->run_async && arch->wait));
-    return runs ? arch : NULL;
+    return ln_arch_runs_groups(arch) ? arch : NULL;
 }
 
 static bool makes_static(const overlapping *o, const ln_op *op)
@@ -108,7 +103,7 @@ static ln_status find_units(overlapping *o)
         const ln_arch *arch = group_arch(l->data);
         if (!arch || arch != last)
             o->units[o->unit_count++] =
-                (unit){.arch = arch, .first = i, .is_async = is_async(arch)};
+                (unit){.arch = arch, .first = i, .is_async = ln_arch_runs_async(arch)};
         last = arch;
         unit *u = &o->units[o->unit_count - 1];
         u->count++;
@@ -545,11 +540,10 @@ static bool overwrites(const overlapping *o)
     return false;
 }
 
-static bool has_async(const ln_context *ctx)
+static bool has_async(const ln_compilation *compilation)
 {
-    const ln_op *op;
-    LN_LIST_FOREACH (op, ctx->ops)
-        if (is_async(group_arch(op)))
+    for (size_t i = 0; i < compilation->arch_count; i++)
+        if (ln_arch_runs_async(compilation->archs[i]))
             return true;
     return false;
 }
@@ -580,7 +574,7 @@ static ln_status overlap(overlapping *o, ready *r)
 
 ln_status ln_overlap(ln_compilation *compilation)
 {
-    if (compilation->ctx->outer || !has_async(compilation->ctx))
+    if (compilation->ctx->outer || !has_async(compilation))
         return LN_OK;
     overlapping o = {.compilation = compilation, .ctx = compilation->ctx};
     ready r = {0};

@@ -25,6 +25,7 @@
 #include <lightnet/op_info.h>
 #include <lightnet/util.h>
 
+#include "arch/registry.h"
 #include "base/error_state.h"
 #include "base/name_hash.h"
 #include "ir/context.h"
@@ -81,20 +82,15 @@ typedef struct placing {
 
 // ---- Devices ----
 
-static bool runs_groups(const ln_arch *arch)
-{
-    return arch->prepare && (arch->run || (arch->run_async && arch->wait));
-}
-
 bool ln_arch_is_device(const ln_arch *arch)
 {
-    return arch->core_ops && runs_groups(arch);
+    return arch->core_ops && ln_arch_runs_groups(arch);
 }
 
 const ln_arch *ln_compilation_host(const ln_compilation *compilation)
 {
     for (size_t i = 0; i < compilation->arch_count; i++)
-        if (!runs_groups(compilation->archs[i]))
+        if (!ln_arch_runs_groups(compilation->archs[i]))
             return compilation->archs[i];
     return compilation->archs[0];
 }
@@ -121,7 +117,7 @@ static bool has_devices(const ln_compilation *compilation)
 // Whether the target has an arch that is none; else the reference does what is no computation.
 static bool has_host(const ln_compilation *compilation)
 {
-    return !runs_groups(ln_compilation_host(compilation));
+    return !ln_arch_runs_groups(ln_compilation_host(compilation));
 }
 
 // ---- Which operators may be on a device ----
@@ -200,7 +196,7 @@ static uint8_t pinned_device(const placing *p, const ln_op *op)
 static bool host_takes(const placing *p, const ln_op *op)
 {
     for (size_t i = 0; i < p->compilation->arch_count; i++)
-        if (!runs_groups(p->compilation->archs[i]) &&
+        if (!ln_arch_runs_groups(p->compilation->archs[i]) &&
             ln_pass_has_variant(p->compilation->archs[i], op->op_arg->optype))
             return true;
     return false;

@@ -8,10 +8,10 @@
 
 #include <lightnet/allocator.h>
 
+#include "arch/registry.h"
 #include "ir/context.h"
 #include "ir/op_life.h"
 #include "program/instance.h"
-#include "run/group.h"
 
 // The tensor whose memory `entry` is in.
 static const ln_tensor_entry *root_of(const ln_context *ctx, const ln_tensor_entry *entry)
@@ -79,7 +79,7 @@ static ln_status block_written(const ln_instance *instance, steps *s, const ln_o
                                ln_instance_end *end)
 {
     bool is_seen = true;
-    if (op->run || ln_runs_groups(ln_arch_find(op->op_arg->arch)))
+    if (op->run || ln_arch_runs_groups(ln_arch_find(op->op_arg->arch)))
         LN_TRY(is_view(instance, s, step, &is_seen));
     if (!is_seen)
         end->can_move = false;

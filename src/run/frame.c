@@ -10,6 +10,7 @@
 #include <lightnet/op_info.h>
 #include <lightnet/op_support.h>
 
+#include "arch/registry.h"
 #include "ir/context.h"
 #include "ir/op_life.h"
 #include "op/call.h"
@@ -44,7 +45,7 @@ struct ln_frame {
 
 static bool is_grouped(const ln_op *op)
 {
-    return ln_runs_groups(ln_arch_find(op->op_arg->arch));
+    return ln_arch_runs_groups(ln_arch_find(op->op_arg->arch));
 }
 
 // A step by itself.

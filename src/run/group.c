@@ -9,11 +9,6 @@
 
 #include "ir/context.h"
 
-bool ln_runs_groups(const ln_arch *arch)
-{
-    return arch && arch->prepare && (arch->run || (arch->run_async && arch->wait));
-}
-
 static size_t count_addresses(const ln_op *op)
 {
     return (size_t)ln_list_length(op->op_arg->tensors_in) +

@@ -18,9 +18,6 @@ typedef struct ln_group {
     tl_tensor *addresses[]; // in the context: see `run` of lightnet/arch.h; NULL: none
 } ln_group;
 
-// True if operators of the arch run as groups. NULL: false.
-bool ln_runs_groups(const ln_arch *arch);
-
 // Prepares the group of `arch` that begins at `ops`, the rest of a context's list.
 ln_status ln_group_create(const ln_arch *arch, const ln_list *ops, ln_group **out_group);
 void ln_group_destroy(ln_group *group); // NULL is fine

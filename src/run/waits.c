@@ -9,6 +9,7 @@
 #include <lightnet/list.h>
 #include <lightnet/util.h>
 
+#include "arch/registry.h"
 #include "base/name_hash.h"
 #include "ir/context.h"
 #include "run/group.h"
@@ -126,7 +127,7 @@ static ln_status check_list(walk *w)
     for (const ln_list *l = w->ctx->ops; l;) {
         const ln_op *op = l->data;
         const ln_arch *arch = ln_arch_find(op->op_arg->arch);
-        if (!ln_runs_groups(arch)) {
+        if (!ln_arch_runs_groups(arch)) {
             if (ln_op_is_wait(op))
                 end(w, op);
             else
