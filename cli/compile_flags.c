@@ -3,8 +3,21 @@
 
 #include "compile_flags.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+// Files that the command line gives; their rules are shown with the line.
+static const char *given_rule_files[MAX_RULE_FILES];
+static size_t given_rule_file_count;
+
+static int is_given(const char *file)
+{
+    for (size_t i = 0; file && i < given_rule_file_count; i++)
+        if (strcmp(given_rule_files[i], file) == 0)
+            return 1;
+    return 0;
+}
 
 void compile_flags_init(compile_flags *flags)
 {
@@ -38,6 +51,8 @@ int take_rules(void *member, const char *verb, const char *path)
     if (flags->options.rule_file_count == MAX_RULE_FILES)
         return say_usage_error(verb, "more than %d files of rules", MAX_RULE_FILES);
     flags->rule_files[flags->options.rule_file_count++] = path;
+    if (given_rule_file_count < MAX_RULE_FILES)
+        given_rule_files[given_rule_file_count++] = path;
     return EXIT_OK;
 }
 
@@ -89,9 +104,12 @@ int compile_flags_any(const compile_flags *flags)
 void say_firing(void *user, const ln_firing *firing)
 {
     (void)user;
-    say_info("firing %zu: %s: %s%s%s%s at '%s' (%s)%s%s", firing->number, firing->pass,
+    char place[512] = "";
+    if (is_given(firing->file))
+        snprintf(place, sizeof place, " (%s:%d)", firing->file, firing->line);
+    say_info("firing %zu: %s: %s%s%s%s%s at '%s' (%s)%s%s", firing->number, firing->pass,
              firing->rule, firing->tag ? " [" : "", firing->tag ? firing->tag : "",
-             firing->tag ? "]" : "", firing->op, firing->optype,
+             firing->tag ? "]" : "", place, firing->op, firing->optype,
              firing->is_skipped   ? " is skipped"
              : firing->is_failed  ? " fails"
              : firing->is_refused ? " is refused: "

@@ -15,40 +15,42 @@
 
 enum { TEXT_BYTES = 1024, SHOWN_ELEMENTS = 8, SHOWN_TENSORS = 4 };
 
-static ln_why *asked;
-static bool is_noting;
+static ln_why *watched; // the first
+static ln_why *asked;   // whose rule is tried; NULL: another one is
 
 void ln_why_ask(ln_why *why)
 {
-    asked = why;
-    if (why)
+    watched = why;
+    asked = NULL;
+    for (; why; why = why->next)
         why->progress = -1;
 }
 
 void ln_why_begin(const ln_rule *rule, const ln_op *root)
 {
     (void)root;
-    is_noting = asked && ln_streq(rule->name, asked->rule);
-    if (is_noting)
+    asked = watched;
+    while (asked && !(ln_streq(rule->name, asked->rule) && rule->line == asked->line &&
+                      ln_streq(rule->file ? rule->file : "", asked->file)))
+        asked = asked->next;
+    if (asked)
         asked->tried_count++;
 }
 
 void ln_why_matched(void)
 {
-    if (is_noting)
+    if (asked)
         asked->matched_count++;
 }
 
 bool ln_why_miss(const ln_match *match, int progress, const ln_op *op, const char *fmt, ...)
 {
-    if (!is_noting || progress <= asked->progress)
+    if (!asked || progress <= asked->progress)
         return false;
     const ln_op_arg *root = match->ops[0]->op_arg;
     asked->progress = progress;
     snprintf(asked->op, sizeof asked->op, "%s", root->name);
     snprintf(asked->optype, sizeof asked->optype, "%s", root->optype);
-    snprintf(asked->file, sizeof asked->file, "%s", match->rule->file ? match->rule->file : "");
-    asked->line = match->rule->line;
     size_t used = 0;
     if (op)
         used = (size_t)snprintf(asked->reason, sizeof asked->reason,

@@ -33,7 +33,8 @@ enum {
     LN_WHY_EFFECT = 300000,    // and a position in ln_match_is_allowed
 };
 
-// The match that came farthest, of the rules of one name. Start with {.rule = NAME}.
+// The match that came farthest, of one rule. Start with {.rule = NAME} and where it is written:
+// rules of several files may have one name.
 typedef struct ln_why {
     const char *rule;
     size_t tried_count;       // operators at which it was tried, each time
@@ -44,9 +45,10 @@ typedef struct ln_why {
     char file[LN_MAX_NAME_LEN]; // where the rule is
     int line;
     char reason[2048];
+    struct ln_why *next; // that is watched as well
 } ln_why;
 
-// Notes are taken in *why from here on, in this process; NULL: no longer.
+// Notes are taken in *why and its next ones from here on, in this process; NULL: no longer.
 void ln_why_ask(ln_why *why);
 
 // ---- For the matcher ----

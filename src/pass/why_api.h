@@ -21,8 +21,8 @@ LN_CPPSTART
 
 typedef struct ln_why_watch ln_why_watch;
 
-// Finds the rule of that name among the library's, those of the archs and those of the options'
-// files, and begins to watch. `ctx` is the model before the first pass. `rule` is borrowed.
+// Finds the rules of that name among the library's, those of the archs and those of the options'
+// files, and begins to watch each. `ctx` is the model before the first pass. `rule` is borrowed.
 // Fails: LN_NOT_FOUND, with a name that is near, if there is no such rule, or the target does not
 // have its arch; what reading a file gives; LN_NO_MEMORY.
 ln_status ln_why_watch_create(const char *rule, const char *target,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One rule, watched through all passes. The matcher notes the match that came farthest (why.h).
+// The rules of one name, watched through all passes. Of each the matcher notes the match that came
+// farthest (why.h).
 
 #include "pass/why_api.h"
 
@@ -18,11 +19,10 @@ extern const ln_rule_set ln_rules_core, ln_rules_general;
 enum { MAX_LINES = 20 };
 
 struct ln_why_watch {
+    struct ln_why_watch *next; // of another rule of this name
     ln_why nearest;
     // The rule.
     char root[LN_MAX_NAME_LEN];
-    char file[LN_MAX_NAME_LEN];
-    int line;
     const char *tag;
     ln_rule_stage stage;
     bool is_wide, is_users;
@@ -42,21 +42,46 @@ struct ln_why_watch {
 // ---- Finding the rule ----
 
 typedef struct finder {
-    ln_why_watch *why;
+    const char *name;
     ln_nearest near;
-    bool is_found;
+    ln_why_watch *first, *last; // NULL: none is found
+    ln_status status;
 } finder;
+
+static bool is_known(const finder *f, const char *file, int line)
+{
+    for (const ln_why_watch *why = f->first; why; why = why->next)
+        if (why->nearest.line == line && strcmp(why->nearest.file, file) == 0)
+            return true;
+    return false;
+}
 
 static void try_rule(finder *f, const ln_rule *rule, bool is_users)
 {
-    ln_why_watch *why = f->why;
+    const char *file = rule->file ? rule->file : "";
     ln_nearest_try(&f->near, rule->name);
-    if (f->is_found || strcmp(rule->name, why->nearest.rule) != 0)
+    if (strcmp(rule->name, f->name) != 0 || is_known(f, file, rule->line))
         return;
-    f->is_found = true;
+    ln_why_watch *why = calloc(1, sizeof *why);
+    if (why)
+        why->out = open_memstream(&why->lines, &why->lines_size);
+    if (!why || !why->out) {
+        free(why);
+        f->status = LN_FAIL(LN_NO_MEMORY, "out of memory for --why");
+        return;
+    }
+    if (f->last) {
+        f->last->next = why;
+        f->last->nearest.next = &why->nearest;
+    } else {
+        f->first = why;
+    }
+    f->last = why;
+    why->noted_progress = -1;
+    why->nearest.rule = f->name;
+    why->nearest.line = rule->line;
+    snprintf(why->nearest.file, sizeof why->nearest.file, "%s", file);
     snprintf(why->root, sizeof why->root, "%s", rule->pattern[0].optype);
-    snprintf(why->file, sizeof why->file, "%s", rule->file ? rule->file : "");
-    why->line = rule->line;
     why->tag = ln_rule_tag_name(rule->tag);
     why->stage = rule->stage;
     why->is_wide = rule->is_wide;
@@ -86,7 +111,7 @@ static ln_status find_in_own(finder *f, const ln_rule_set *own)
         f->near.name = kept;
     }
     ln_rule_set_destroy(set);
-    return status;
+    return status == LN_OK ? f->status : status;
 }
 
 static ln_status find_in_file(finder *f, const char *path)
@@ -95,9 +120,9 @@ static ln_status find_in_file(finder *f, const char *path)
     LN_TRY(ln_rule_set_read(path, &set));
     for (size_t i = 0; i < set->rule_count; i++)
         try_rule(f, &set->rules[i], true);
-    f->near = ln_nearest_to(f->why->nearest.rule); // names go with the set
+    f->near = ln_nearest_to(f->name); // names go with the set
     ln_rule_set_destroy(set);
-    return LN_OK;
+    return f->status;
 }
 
 static bool is_in_target(const char *target, const char *arch)
@@ -116,16 +141,18 @@ static ln_status find_rule(finder *f, const char *target, const ln_optimize_opti
     LN_TRY(find_in_own(f, &ln_rules_core));
     LN_TRY(find_in_own(f, &ln_rules_general));
     const ln_arch *arch, *other = NULL;
-    for (size_t i = 0; (arch = ln_arch_find_at(i)) && !f->is_found; i++) {
-        if (!arch->rules || !arch->rules->texts)
+    for (size_t i = 0; (arch = ln_arch_find_at(i)); i++) {
+        bool is_first = !f->first;
+        if (!arch->rules || !arch->rules->texts ||
+            (!is_first && !is_in_target(target, arch->arch_name)))
             continue;
         LN_TRY(find_in_own(f, arch->rules));
-        if (f->is_found && !is_in_target(target, arch->arch_name))
+        if (is_first && f->first && !is_in_target(target, arch->arch_name))
             other = arch;
     }
     if (other)
         return LN_FAIL(LN_NOT_FOUND, "rule '%s' is one of arch %s, which target %s does not have",
-                       f->why->nearest.rule, other->arch_name, target);
+                       f->name, other->arch_name, target);
     return LN_OK;
 }
 
@@ -140,7 +167,7 @@ static size_t count_of_type(const ln_context *ctx, const char *optype)
 
 static ln_status fail_not_found(const finder *f)
 {
-    const char *name = f->why->nearest.rule, *nearest = f->near.name;
+    const char *name = f->name, *nearest = f->near.name;
     const ln_op *op = ln_op_find(name);
     if (op && strcmp(op->op_arg->arch, "none") != 0)
         return LN_FAIL(LN_NOT_FOUND,
@@ -153,7 +180,9 @@ static ln_status fail_not_found(const finder *f)
                        "--verbose lists",
                        name);
     return LN_FAIL(
-        LN_NOT_FOUND, "there is no rule '%s'; %s%s%s`lightnet opt --verbose` lists those that fire",
+        LN_NOT_FOUND,
+        "there is no rule '%s'; %s%s%s`lightnet opt --verbose` lists those that fire, with a tag; "
+        "what is listed without one is what a pass does without rules",
         name, nearest ? "did you mean '" : "", nearest ? nearest : "", nearest ? "'? " : "");
 }
 
@@ -162,45 +191,38 @@ ln_status ln_why_watch_create(const char *rule, const char *target,
                               ln_why_watch **out_why)
 {
     *out_why = NULL;
-    ln_why_watch *why = calloc(1, sizeof *why);
-    if (!why)
-        return LN_FAIL(LN_NO_MEMORY, "out of memory for --why");
-    why->nearest.rule = rule;
-    why->noted_progress = -1;
-    finder f = {.why = why, .near = ln_nearest_to(rule)};
+    if (options->stays_as_read)
+        return LN_FAIL(LN_INVALID, "with --rules=none no rule is tried, so --why shows nothing");
+    finder f = {.name = rule, .near = ln_nearest_to(rule)};
     ln_status status = find_rule(&f, target, options);
-    if (status == LN_OK && !f.is_found)
+    if (status == LN_OK && !f.first)
         status = fail_not_found(&f);
-    why->out = status == LN_OK ? open_memstream(&why->lines, &why->lines_size) : NULL;
-    if (status == LN_OK && !why->out)
-        status = LN_FAIL(LN_NO_MEMORY, "out of memory for --why");
     if (status != LN_OK) {
-        ln_why_watch_destroy(why);
+        ln_why_watch_destroy(f.first);
         return status;
     }
-    why->met_count = count_of_type(ctx, why->root);
-    ln_why_ask(&why->nearest);
-    *out_why = why;
+    for (ln_why_watch *why = f.first; why; why = why->next)
+        why->met_count = count_of_type(ctx, why->root);
+    ln_why_ask(&f.first->nearest);
+    *out_why = f.first;
     return LN_OK;
 }
 
 void ln_why_watch_destroy(ln_why_watch *why)
 {
-    if (!why)
-        return;
     ln_why_ask(NULL);
-    if (why->out)
+    for (ln_why_watch *next; why; why = next) {
+        next = why->next;
         fclose(why->out);
-    free(why->lines);
-    free(why);
+        free(why->lines);
+        free(why);
+    }
 }
 
 // ---- Watching ----
 
-void ln_why_note_firing(ln_why_watch *why, const ln_firing *firing)
+static void note_firing(ln_why_watch *why, const ln_firing *firing)
 {
-    if (firing->is_lowering || strcmp(firing->rule, why->nearest.rule) != 0)
-        return;
     if (firing->is_refused && why->refused_count++ == 0) {
         snprintf(why->refused_for, sizeof why->refused_for, "%s",
                  firing->reason ? firing->reason : "");
@@ -217,7 +239,16 @@ void ln_why_note_firing(ln_why_watch *why, const ln_firing *firing)
             firing->is_skipped ? ", skipped" : "", firing->pass, firing->op, firing->optype);
 }
 
-void ln_why_note_pass(ln_why_watch *why, const char *pass, const ln_context *ctx)
+void ln_why_note_firing(ln_why_watch *why, const ln_firing *firing)
+{
+    for (; why; why = why->next)
+        if (!firing->is_lowering && strcmp(firing->rule, why->nearest.rule) == 0 &&
+            firing->line == why->nearest.line &&
+            strcmp(firing->file ? firing->file : "", why->nearest.file) == 0)
+            note_firing(why, firing);
+}
+
+static void note_pass(ln_why_watch *why, const char *pass, const ln_context *ctx)
 {
     if (why->nearest.progress > why->noted_progress) {
         why->noted_progress = why->nearest.progress;
@@ -225,6 +256,12 @@ void ln_why_note_pass(ln_why_watch *why, const char *pass, const ln_context *ctx
     }
     if (!why->met_in[0] && count_of_type(ctx, why->root) > 0)
         snprintf(why->met_in, sizeof why->met_in, "%s", pass);
+}
+
+void ln_why_note_pass(ln_why_watch *why, const char *pass, const ln_context *ctx)
+{
+    for (; why; why = why->next)
+        note_pass(why, pass, ctx);
 }
 
 // ---- Words ----
@@ -281,7 +318,7 @@ static void print_nearest(FILE *out, const ln_why_watch *why)
 static void print_all(FILE *out, const ln_why_watch *why)
 {
     fprintf(out, "rule %s [%s] (", why->nearest.rule, why->tag);
-    fprintf(out, "%s:%d) ", why->file, why->line);
+    fprintf(out, "%s:%d) ", why->nearest.file, why->nearest.line);
     if (why->fired_count > 0)
         fprintf(out, "has fired %zu time%s\n", why->fired_count, why->fired_count == 1 ? "" : "s");
     else
@@ -310,7 +347,7 @@ ln_status ln_why_watch_text(const ln_why_watch *why, char **out_text)
     char *text = NULL;
     size_t size;
     FILE *out = open_memstream(&text, &size);
-    if (out)
+    for (; out && why; why = why->next)
         print_all(out, why);
     if (!out || fclose(out) != 0) {
         free(text);

@@ -157,6 +157,25 @@ def test_the_nearest_of_several_is_named():
     assert "nearest at 'd' (act), pass fold: single_use(c) does not hold: " in done.stdout, done.stdout
 
 
+def test_rules_of_one_name_are_told_apart():
+    pathlib.Path("model.net").write_text(CONV + "rel: relu(src=c | dst=y |);\n")
+    pathlib.Path("same.rules").write_text("rule conv_relu [exact]\n  y = act(x | act=\"sigmoid\")\n"
+                                          "  x = act(h | act=\"relu\")\n  => y = act(h | act=\"sigmoid\")\n")
+    done = run("--why=conv_relu", "--rules=same.rules", "--verbose", "model.net")
+    assert re.match(r"rule conv_relu \[exact\] \(same.rules:1\) has not fired\n", done.stdout), done.stdout
+    assert re.search(r"rule conv_relu \[exact\] \(fold.rules:\d+\) has fired 1 time\n  firing \d+: ", done.stdout), done.stdout
+    assert done.stdout.count("has fired") == 1, done.stdout
+    pathlib.Path("same.rules").write_text("rule mine [exact]\n  y = relu(x)\n  => y = act(x | act=\"relu\")\n")
+    done = run("--verbose", "--rules=same.rules", "-o", "out.net", "model.net")
+    assert "core: mine [exact] (same.rules:1) at 'rel' (relu)" in done.stderr, done.stderr
+
+
+def test_what_has_no_rules_is_said_to():
+    pathlib.Path("model.net").write_text(CONV + "rel: relu(src=c | dst=y |);\n")
+    assert "what a pass does without rules" in run("--why=channels_last", "model.net", code=1).stderr
+    assert "no rule is tried" in run("--why=conv_relu", "--rules=none", "model.net", code=1).stderr
+
+
 def test_what_is_skipped_is_told():
     pathlib.Path("model.net").write_text(CONV + "rel: relu(src=c | dst=y |);\n")
     done = run("--why=conv_relu", "--skip=3", "model.net")
