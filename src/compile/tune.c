@@ -233,7 +233,7 @@ static ln_status tune_conv(ln_compilation *compilation, const ln_op *conv)
     if (ln_streq(best, expected))
         return LN_OK;
     ln_firing_names names;
-    ln_firing firing = ln_firing_of_pass(best, conv, &names);
+    ln_firing firing = ln_firing_of_pass(best, NULL, conv, &names);
     bool fires;
     LN_TRY(ln_firing_decide(compilation, &firing, &fires));
     if (!fires)

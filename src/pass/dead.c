@@ -66,7 +66,7 @@ static ln_status remove_dead(ln_compilation *compilation, ln_list *position)
     if (!is_dead(ctx, op))
         return LN_OK;
     ln_firing_names names;
-    ln_firing firing = ln_firing_of_pass("dead", op, &names);
+    ln_firing firing = ln_firing_of_pass("dead", "exact", op, &names);
     bool fires;
     LN_TRY(ln_firing_decide(compilation, &firing, &fires));
     if (!fires)
@@ -164,7 +164,7 @@ static ln_status make_constant(ln_compilation *compilation, ln_list *position)
     if (!entry || !read_numbers(entry->tensor, entry->known, numbers))
         return LN_OK;
     ln_firing_names names;
-    ln_firing firing = ln_firing_of_pass("known", op, &names);
+    ln_firing firing = ln_firing_of_pass("known", "exact", op, &names);
     bool fires;
     LN_TRY(ln_firing_decide(compilation, &firing, &fires));
     if (!fires)

@@ -41,10 +41,13 @@ ln_firing ln_firing_of_function(const ln_arch *arch, const char *kind, size_t in
     return name_firing(op, names);
 }
 
-ln_firing ln_firing_of_pass(const char *rule, const ln_op *op, ln_firing_names *names)
+ln_firing ln_firing_of_pass(const char *rule, const char *tag, const ln_op *op,
+                            ln_firing_names *names)
 {
     snprintf(names->rule, sizeof names->rule, "%s", rule);
-    return name_firing(op, names);
+    ln_firing firing = name_firing(op, names);
+    firing.tag = tag;
+    return firing;
 }
 
 // "FILE:LINE RULE OP": a rule's name alone is unique in its file only. The caller frees it.

@@ -39,8 +39,10 @@ ln_firing ln_firing_of_rule(const ln_rule_set *set, const char *rule, ln_rule_ta
 ln_firing ln_firing_of_function(const ln_arch *arch, const char *kind, size_t index,
                                 const ln_op *op, ln_firing_names *names);
 
-// The firing of a pass that has no rules: `rule` says what it does.
-ln_firing ln_firing_of_pass(const char *rule, const ln_op *op, ln_firing_names *names);
+// The firing of a pass that has no rules: `rule` says what it does, `tag` what that does to
+// numbers, as of rules; NULL: that depends.
+ln_firing ln_firing_of_pass(const char *rule, const char *tag, const ln_op *op,
+                            ln_firing_names *names);
 
 // Numbers the candidate and says whether it is to happen. One that was skipped before, the same
 // rule at an operator of the same name, gets no second number. Fails only when memory is gone.

@@ -50,7 +50,7 @@ static ln_status fire(ln_compilation *compilation, ln_join *j, const char *rule,
                       ln_status (*build_new)(ln_join *j))
 {
     ln_firing_names names;
-    ln_firing firing = ln_firing_of_pass(rule, j->concat, &names);
+    ln_firing firing = ln_firing_of_pass(rule, NULL, j->concat, &names);
     bool fires;
     LN_TRY(ln_firing_decide(compilation, &firing, &fires));
     if (!fires)

@@ -91,7 +91,7 @@ static ln_status visit(ln_compilation *compilation, ln_list **position, ln_hash 
     if (!how || !how->fits(&build))
         return LN_OK;
     ln_firing_names names;
-    ln_firing firing = ln_firing_of_pass("channels_last", op, &names);
+    ln_firing firing = ln_firing_of_pass("channels_last", NULL, op, &names);
     bool fires;
     LN_TRY(ln_firing_decide(compilation, &firing, &fires));
     if (!fires)

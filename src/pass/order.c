@@ -196,7 +196,7 @@ static ln_status reorder(ln_compilation *compilation, ln_list *order)
 {
     ln_context *ctx = compilation->ctx;
     ln_firing_names names;
-    ln_firing firing = ln_firing_of_pass("order", first_moved(ctx->ops, order), &names);
+    ln_firing firing = ln_firing_of_pass("order", "exact", first_moved(ctx->ops, order), &names);
     bool fires = false;
     ln_status status = ln_firing_decide(compilation, &firing, &fires);
     if (!fires) {

@@ -499,7 +499,7 @@ static ln_status apply(const overlapping *o)
 
 static ln_firing firing_of(const overlapping *o, const unit *u, ln_firing_names *names)
 {
-    return ln_firing_of_pass("overlap", o->ops[u->first], names);
+    return ln_firing_of_pass("overlap", "exact", o->ops[u->first], names);
 }
 
 // Each wait is a rewrite. *out_is_any: one happens; the groups of others are no longer

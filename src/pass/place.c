@@ -655,7 +655,7 @@ static ln_status decide_island(placing *p, uint32_t i, pending ***end)
         return LN_NO_MEMORY;
     char rule[LN_MAX_NAME_LEN];
     snprintf(rule, sizeof rule, "place on %s", arch_of(p, p->devices[i])->arch_name);
-    asked->firing = ln_firing_of_pass(rule, p->ops[i], &asked->names);
+    asked->firing = ln_firing_of_pass(rule, NULL, p->ops[i], &asked->names);
     bool fires;
     ln_status status = ln_firing_decide(p->compilation, &asked->firing, &fires);
     p->is_skipped[i] = !fires;

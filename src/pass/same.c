@@ -302,7 +302,7 @@ static ln_status merge(merger *m, const ln_op *kept, ln_list **position, bool *o
     if (!can_go(ctx, (*position)->data, kept, &is_output))
         return LN_OK;
     ln_firing_names names;
-    ln_firing firing = ln_firing_of_pass("computed_before", (*position)->data, &names);
+    ln_firing firing = ln_firing_of_pass("computed_before", "exact", (*position)->data, &names);
     LN_TRY(ln_firing_decide(m->compilation, &firing, out_merged));
     if (!*out_merged)
         return LN_OK;

@@ -557,7 +557,7 @@ ln_status ln_pass_widen(ln_compilation *compilation)
     if (!op)
         return LN_OK;
     ln_firing_names names;
-    ln_firing firing = ln_firing_of_pass("halves_in_floats", op, &names);
+    ln_firing firing = ln_firing_of_pass("halves_in_floats", NULL, op, &names);
     firing.tag = "rounds";
     bool fires, is_widened = false;
     LN_TRY(ln_firing_decide(compilation, &firing, &fires));

@@ -143,7 +143,7 @@ def test_opt():
     # A result that its operator refuses is no match, and is told.
     pathlib.Path("refused.rules").write_text(REFUSED_RULE)
     done = run("opt", "--verify", "--verbose", "--rules", "refused.rules", "-o", "out.net", "model.net", code=0)
-    check_text(done, "refused [exact] at 'relu0' (relu) is refused: conv2d: ", "stderr")
+    check_text(done, "refused [exact] (refused.rules:2) at 'relu0' (relu) is refused: conv2d: ", "stderr")
     check_text(done, "1 rewrite was refused", "stderr")
     check_text(run("inspect", "--rules", "refused.rules", "model.net", code=0), "refused    1 rewrite:")
     done = run("blame", "--rules", "refused.rules", "model.net", code=0)
@@ -168,6 +168,25 @@ elew(src1=x, src2=a | dst=p | elew_op=TL_MUL);
 elew(src1=x, src2=b | dst=q | elew_op=TL_MUL);
 elew(src1=p, src2=q | dst=y | elew_op=TL_SUM);
 """
+# The same kind of rule for what pass `fold` makes, which computes the sigmoid once as well.
+LATE_WRONG_TAG = """\
+rule late_wrong_tag [exact]
+  y = elew(p, a | elew_op="TL_MUL")
+  p = elew(x, a | elew_op="TL_MUL", act="relu")
+  where static(a)
+  => both = elew(a, a | elew_op="TL_MUL")
+     y = elew(x, both | elew_op="TL_MUL", act="relu")
+"""
+LATE = """\
+input(| dst=x | dtype=TL_FLOAT, dims=[100]);
+create(| dst=a | dtype=TL_FLOAT, dims=[100], ran=[0.5, 1], data=[0], from_file=false);
+elew(src1=x, src2=a | dst=p | elew_op=TL_MUL);
+relu(src=p | dst=q |);
+elew(src1=q, src2=a | dst=y | elew_op=TL_MUL);
+sigmoid(src=x | dst=m |);
+sigmoid(src=x | dst=n |);
+elew(src1=m, src2=n | dst=z | elew_op=TL_MUL);
+"""
 
 
 def test_wrong_tag():
@@ -183,6 +202,17 @@ def test_wrong_tag():
     done = run(*command[1].split(), *rules, code=1)
     check_text(done, "1. firing 1: rule wrong_tag [exact]")
     pathlib.Path("tag.rules").write_text(WRONG_TAG.replace("[exact]", "[rounds]"))
+    run("opt", "--verify", "-o", "out.net", *rules, code=0)
+
+
+def test_what_a_pass_does_without_rules_hides_no_wrong_tag():
+    pathlib.Path("tag.net").write_text(LATE)
+    pathlib.Path("tag.rules").write_text(LATE_WRONG_TAG)
+    rules = ("--rules", "tag.rules", "tag.net")
+    done = run("opt", "--verify", "--verbose", "-o", "out.net", *rules, code=1)
+    check_text(done, "fold: computed_before [exact]", "stderr")
+    check_text(done, "after pass 'fold' the model computes something else", "stderr")
+    pathlib.Path("tag.rules").write_text(LATE_WRONG_TAG.replace("[exact]", "[rounds]"))
     run("opt", "--verify", "-o", "out.net", *rules, code=0)
 
 
@@ -439,7 +469,7 @@ def test_mutated_models():
 def main():
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
-        for test in (test_opt, test_wrong_tag, test_agreement, test_wrong_rules, test_two_rules,
+        for test in (test_opt, test_wrong_tag, test_what_a_pass_does_without_rules_hides_no_wrong_tag, test_agreement, test_wrong_rules, test_two_rules,
                      test_ranges, test_signed_zeros, test_given_data, test_command_line, test_refused_rules, test_mutated_models):
             test()
         os.chdir("/")
