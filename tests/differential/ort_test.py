@@ -40,6 +40,8 @@ KNOWN = [
     # Times x, of which -88 is the least whose sigmoid is not 0.
     (r"act=silu|Swish\(|ms_QuickGelu\(|(?i:\bsigmoid\(|act=sigmoid\b)(.|\n)*(TL_MUL|\bMul\()", "a sigmoid is off by a unit of 1 near 0 there",
      lambda here, there: abs(here - there) <= (88 if abs(here) < 2.0**-10 else 8) * 2.0**-24),
+    (r"TL_DOUBLE(.|\n)*ms_FastGelu\(", "its doubles have constants of six digits there",
+     lambda here, there: abs(here - there) <= 2.0**-21 * max(1, abs(here))),
     (r"groupnorm\(|GroupNorm(alization)?\(", "the mean of equal numbers is another one there, and a norm divides by almost nothing",
      lambda here, there: abs(here - there) <= 2.0**-6 * max(1, abs(here))),
     (r"(?i:\"-?(nan|inf)\"|pow|log|sqrt|div|mod|reciprocal)(.|\n)*(quantize_dynamic|DynamicQuantizeLinear)\(", "a range that is infinite has any zero point there",
