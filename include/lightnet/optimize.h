@@ -33,10 +33,10 @@ typedef struct ln_firing {
     const char *pass; /* the pass in which it happens, such as "fold" */
     const char *rule; /* the rule's name; of a lowering the type that it gives: "conv2d_cpu"; of an
                          arch's function its kind, position and arch: "combiner 0 of cpu" */
-    const char *tag;  /* "exact", "reorders" or "rounds"; NULL: not said, as by an arch's function */
-    const char *file; /* where the rule is written; NULL for an arch's function */
-    int line;         /* in that file; 0 for an arch's function */
-    const char *op;   /* name of the operator at which it happens: the root of the pattern */
+    const char *tag; /* "exact", "reorders" or "rounds"; NULL: not said, as by an arch's function */
+    const char *file;   /* where the rule is written; NULL for an arch's function */
+    int line;           /* in that file; 0 for an arch's function */
+    const char *op;     /* name of the operator at which it happens: the root of the pattern */
     const char *optype; /* its type before the firing */
     int is_lowering;    /* 1: takes the operator from arch `none` to another */
     int is_skipped;     /* 1: it was found, and did not happen */
