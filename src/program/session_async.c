@@ -153,6 +153,14 @@ static ln_status need_thread(ln_session *session)
     return LN_OK;
 }
 
+static bool is_freeing(struct ln_session_async *async)
+{
+    pthread_mutex_lock(&async->lock);
+    bool is = async->state == FREEING;
+    pthread_mutex_unlock(&async->lock);
+    return is;
+}
+
 bool ln_session_end_async(ln_session *session)
 {
     struct ln_session_async *async = session->async;
@@ -164,7 +172,7 @@ bool ln_session_end_async(ln_session *session)
         pthread_mutex_unlock(&async->lock);
         return false;
     }
-    if (async->process == getpid() && async->state != FREEING) {
+    if (async->process == getpid() && !is_freeing(async)) {
         (void)ln_session_wait(session);
         pthread_mutex_lock(&async->lock);
         async->state = ENDING;

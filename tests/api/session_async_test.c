@@ -427,8 +427,9 @@ TEST(no_memory_for_a_thread_is_a_failure)
     close_library();
 }
 
+// Last: the thread frees after the callback, which nobody waits for, and others change allocators.
 TEST_LIST(runs_go_on_beside_their_caller, a_poll_ends_when_the_run_does,
           a_session_that_runs_can_only_be_waited_for, what_cannot_be_waited_for_is_refused,
           a_failure_comes_to_who_waits, a_cancel_and_a_timeout_end_it, freeing_waits,
-          a_callback_hears_of_the_end_before_who_waits, a_callback_may_free_the_session,
-          a_child_process_has_no_run_of_its_parents, no_memory_for_a_thread_is_a_failure)
+          a_callback_hears_of_the_end_before_who_waits, a_child_process_has_no_run_of_its_parents,
+          no_memory_for_a_thread_is_a_failure, a_callback_may_free_the_session)
