@@ -465,7 +465,7 @@ void describe_deviation(const deviation *d, const tl_tensor *like, char *buffer,
     if (d->expected != 0 && used < size)
         used += (size_t)snprintf(buffer + used, size - used, ", relative %.3g",
                                  difference / fabs(d->expected));
-    // Steps from one side of 0 to the other are as many as the type has exponents.
+    // Between numbers of two signs the units in the last place count all exponents of the type.
     if (is_across_zero(d) && difference == 0 && used < size)
         used += (size_t)snprintf(buffer + used, size - used, ", another sign");
     if (d->is_floating && !is_across_zero(d) && used < size)

@@ -173,12 +173,13 @@ typedef void (*ln_session_done_func)(void *user, ln_status status);
 
 /* Starts a run as `ln_session_run` in a thread of the session's own, which the first such run
  * makes, and returns at once. `done` (NULL: nobody) is called in that thread with `user` when the
- * run has ended, before those who wait go on; `ln_error_message` there has the reason of a failure,
- * and it may look at values, set inputs and free the session. Until then the session may only be
- * waited for and asked: all else fails with LN_STATE and changes nothing. Memory that is bound is
- * the run's meanwhile. Cancel objects and the session's timeout end it; `ln_thread_set_timeout` is
- * no matter. In a process that forked meanwhile the run does not go on: the session can only be
- * freed there. Fails: LN_STATE while a run goes on, LN_NO_MEMORY if there is no thread. */
+ * run has ended, before `ln_session_wait` returns; `ln_error_message` there has the reason of a
+ * failure. `done` may read values, set inputs and free the session. Until it has returned, other
+ * threads may wait, poll and read what the model states; all else fails with LN_STATE and changes
+ * nothing. Memory that is bound must not be touched meanwhile. A cancel object and the session's
+ * timeout end the run; `ln_thread_set_timeout` does not. A child process that is forked meanwhile
+ * has no run: it can only free the session. Fails: LN_STATE during a run, LN_NO_MEMORY if the
+ * system gives no thread. */
 LN_API ln_status ln_session_run_async(ln_session *session, ln_session_done_func done, void *user);
 
 /* Waits until the run that `ln_session_run_async` has started last has ended, and returns what

@@ -6,7 +6,7 @@
 
 #include <lightnet/plugin.h>
 
-// Takes back what plug-ins have registered, as far as nobody uses it.
+// Unregisters what plug-ins have registered, but for what is in use.
 void ln_plugins_take_back(void);
 
 // Unloads all, once the registries are empty. The code of what is still in use stays.

@@ -224,7 +224,7 @@ static ln_status add_locked(const char *name, const char *title, const ln_mem_in
     while (number < LN_MEM_TYPE_SIZE && ln_mem_type_is_used((ln_mem_type)number))
         number++;
     if (number == LN_MEM_TYPE_SIZE)
-        return LN_FAIL(LN_LIMIT, "there are %d memory types, as many as there can be; remove one",
+        return LN_FAIL(LN_LIMIT, "there are %d memory types, which is the most; remove one",
                        LN_MEM_TYPE_SIZE);
     added_type *a = added_at((ln_mem_type)number);
     snprintf(a->title, sizeof a->title, "%s", title ? title : name);

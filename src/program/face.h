@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is behind a context that is loaded: instances for the shapes that it has had, and, where its
-// inputs were never bound, a program with these and a session.
+// What a loaded context runs with: instances for the shapes that it has had, and, where its inputs
+// were never bound, a program of these instances and a session.
 
 #ifndef LN_PROGRAM_FACE_H
 #define LN_PROGRAM_FACE_H
