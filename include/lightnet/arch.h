@@ -172,8 +172,8 @@ LN_API ln_status ln_arch_register_sized(ln_arch *arch, size_t byte_count);
 
 /* Closes an arch and removes it with its operators.
  * Fails: LN_STATE with who uses it, if there are operators of its types, or a context or program
- * was compiled for it (which clones, programs and sessions hold); LN_NOT_FOUND. Nothing has
- * happened then. */
+ * was compiled for it, or is being compiled (which clones, programs and sessions hold);
+ * LN_NOT_FOUND. Nothing has happened then. */
 LN_API ln_status ln_arch_unregister(const char *arch_name);
 
 LN_API ln_arch *ln_arch_find(const char *arch_name); /* NULL if there is none */
@@ -185,7 +185,8 @@ LN_API void ln_arch_release(void); /* unregisters all */
  * be new, and end in "_<arch>" unless its arch is "none". What is known about it (`op_arg->info`)
  * says its own size; of `op_arg` the fields up to `info` are read. */
 LN_API ln_status ln_op_register(ln_op *op);
-/* Fails: LN_STATE while there are operators of the type; LN_NOT_FOUND. */
+/* Fails: LN_STATE while there are operators of the type, or a context or program was compiled for
+ * its arch, or is being compiled; LN_NOT_FOUND. */
 LN_API ln_status ln_op_unregister(const char *optype);
 LN_API ln_op *ln_op_find(const char *optype);
 

@@ -148,21 +148,31 @@ ln_status ln_op_register(ln_op *op)
 
 ln_status ln_op_check_unused(const char *optype)
 {
-    size_t count = optype ? ln_use_count(LN_USE_OP, optype) : 0;
-    if (count == 0)
-        return LN_OK;
-    return LN_FAIL(LN_STATE,
-                   "operator type '%s' is in use by %zu operator%s of contexts, programs or "
-                   "sessions, which are to be freed first",
-                   optype, count, count == 1 ? "" : "s");
+    const ln_op *op = ln_registry_find(&ops, optype);
+    size_t count = op ? ln_use_count(LN_USE_OP, optype) : 0;
+    if (count > 0)
+        return LN_FAIL(LN_STATE,
+                       "operator type '%s' is in use by %zu operator%s of contexts, programs or "
+                       "sessions, which are to be freed first",
+                       optype, count, count == 1 ? "" : "s");
+    count = op ? ln_use_count(LN_USE_ARCH, op->op_arg->arch) : 0;
+    if (count > 0)
+        return LN_FAIL(LN_STATE,
+                       "operator type '%s' is one of arch '%s', the target of %zu context%s or "
+                       "program%s, which may need it yet and are to be freed first",
+                       optype, op->op_arg->arch, count, count == 1 ? "" : "s",
+                       count == 1 ? "" : "s");
+    return LN_OK;
 }
 
 ln_status ln_op_unregister(const char *optype)
 {
     pthread_mutex_lock(&writer);
+    ln_uses_freeze();
     ln_status status = ln_op_check_unused(optype);
     if (status == LN_OK)
         status = remove_op(optype);
+    ln_uses_thaw();
     pthread_mutex_unlock(&writer);
     return status;
 }
@@ -352,15 +362,20 @@ static void close_ops(ln_arch *arch)
     ln_op_rows_close(arch->op_rows);
 }
 
+static void close_removed(ln_arch *arch)
+{
+    remove_record(arch);
+    if (arch->cleanup_func)
+        arch->cleanup_func(&arch->priv);
+    remove_memory(arch);
+    close_ops(arch);
+}
+
 static ln_status add_arch(ln_arch *arch)
 {
     LN_TRY(ln_registry_add(&archs, arch));
-
-    ln_status status = ln_use_add(LN_USE_ARCH, arch->arch_name);
-    if (status == LN_OK)
-        status = open_ops(arch);
+    ln_status status = open_ops(arch);
     if (status != LN_OK) {
-        ln_use_end(LN_USE_ARCH, arch->arch_name);
         (void)ln_registry_remove(&archs, arch->arch_name, NULL);
         return status;
     }
@@ -379,18 +394,12 @@ static ln_status add_arch(ln_arch *arch)
     }
     if (arch->init_func)
         arch->init_func(&arch->priv);
-    return LN_OK;
-}
-
-static void close_arch(ln_arch *arch)
-{
-    remove_arch(arch);
-    remove_record(arch);
-    if (arch->cleanup_func)
-        arch->cleanup_func(&arch->priv);
-    remove_memory(arch);
-    close_ops(arch);
-    (void)ln_sized_give_back(arch);
+    status = ln_use_add(LN_USE_ARCH, arch->arch_name); // last: who holds it finds it whole
+    if (status != LN_OK) {
+        remove_arch(arch);
+        close_removed(arch);
+    }
+    return status;
 }
 
 ln_status ln_arch_register_sized(ln_arch *arch, size_t byte_count)
@@ -494,9 +503,15 @@ ln_status ln_arch_unregister(const char *arch_name)
 {
     ln_arch *arch;
     pthread_mutex_lock(&writer);
+    ln_uses_freeze();
     ln_status status = find_unused(arch_name, &arch);
     if (status == LN_OK)
-        close_arch(arch);
+        remove_arch(arch);
+    ln_uses_thaw();
+    if (status == LN_OK) {
+        close_removed(arch);
+        (void)ln_sized_give_back(arch);
+    }
     pthread_mutex_unlock(&writer);
     return status;
 }
@@ -525,7 +540,9 @@ static ln_status take_rules(const char *arch_name, ln_rule_set *rules)
 ln_status ln_arch_take_rules(const char *arch_name, ln_rule_set *rules)
 {
     pthread_mutex_lock(&writer);
+    ln_uses_freeze();
     ln_status status = take_rules(arch_name, rules);
+    ln_uses_thaw();
     pthread_mutex_unlock(&writer);
     return status;
 }
@@ -534,9 +551,11 @@ ln_status ln_arch_drop_rules(const char *arch_name)
 {
     ln_arch *arch;
     pthread_mutex_lock(&writer);
+    ln_uses_freeze();
     ln_status status = find_unused(arch_name, &arch);
     if (status == LN_OK)
         drop_rules(find_record(arch));
+    ln_uses_thaw();
     pthread_mutex_unlock(&writer);
     return status;
 }
@@ -560,8 +579,11 @@ void ln_arch_release(void)
 {
     pthread_mutex_lock(&writer);
     ln_arch *arch;
-    while ((arch = ln_registry_pop(&archs)))
-        close_arch(arch);
+    while ((arch = ln_registry_pop(&archs))) {
+        remove_arch(arch);
+        close_removed(arch);
+        (void)ln_sized_give_back(arch);
+    }
     release_ops();
     pthread_mutex_unlock(&writer);
 }

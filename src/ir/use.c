@@ -23,8 +23,9 @@ struct ln_uses {
     ln_use *items[];
 };
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static ln_hash *tables[LN_USE_KIND_COUNT]; // name -> ln_use; NULL: empty
+static pthread_mutex_t gate = PTHREAD_MUTEX_INITIALIZER; // of those who hold; before `lock`
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; // of the tables
+static ln_hash *tables[LN_USE_KIND_COUNT];               // name -> ln_use; NULL: empty
 
 static ln_status insert_locked(ln_use_kind kind, ln_use *use)
 {
@@ -88,12 +89,24 @@ void ln_use_end(ln_use_kind kind, const char *name)
 
 ln_use *ln_use_hold(ln_use_kind kind, const char *name)
 {
+    pthread_mutex_lock(&gate);
     pthread_mutex_lock(&lock);
     ln_use *use = find_locked(kind, name);
     if (use)
         atomic_fetch_add(&use->count, 1);
     pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&gate);
     return use;
+}
+
+void ln_uses_freeze(void)
+{
+    pthread_mutex_lock(&gate);
+}
+
+void ln_uses_thaw(void)
+{
+    pthread_mutex_unlock(&gate);
 }
 
 void ln_use_drop(ln_use *use)

@@ -35,4 +35,9 @@ void ln_use_drop(ln_use *use);
 ln_status ln_uses_hold(const char *target, ln_uses **out_uses);
 void ln_uses_drop(ln_uses *uses); // accepts NULL
 
+// Between the two nothing is held by other threads, which wait: what is unused stays unused until
+// it is ended. A thread that freezes holds nothing itself until it thaws.
+void ln_uses_freeze(void);
+void ln_uses_thaw(void);
+
 #endif

@@ -51,7 +51,10 @@ TEST(an_arch_of_a_target_stays_without_operators_too)
     ln_context *ctx = open_text(no_box_text);
     CHECK_OK(ln_context_compile(ctx, "box,cpu"));
     check_in_use("target of 1 context");
+    CHECK_FAILS(ln_op_unregister("act_box"), LN_STATE); // for another shape
+    CHECK_MESSAGE("arch 'box', the target of 1 context");
     ln_context_cleanup(ctx); // the model, with what it was compiled for
+    CHECK_OK(ln_op_unregister("act_box"));
     CHECK_OK(ln_arch_unregister("box"));
     close_context(ctx);
     ln_arch_cleanup();
