@@ -12,6 +12,7 @@
 #include "ir/fill.h"
 #include "ir/open.h"
 #include "op/first_values.h"
+#include "plan/mem_copy.h"
 
 static const double no_ran[2] = {0, 0};
 
@@ -36,14 +37,14 @@ static ln_status fill(const ln_op *op, ln_tensor_entry *entry)
     int count = data ? data->array_len : 0;
     if (entry->mtype == LN_MEM_CPU)
         return ln_first_values(entry->tensor, entry->name, range, numbers, count);
-    ln_copy_func copy = ln_mem_type_copy_func(entry->mtype, LN_MEM_CPU);
     tl_tensor *host =
         tl_tensor_zeros(entry->tensor->ndim, entry->tensor->dims, entry->tensor->dtype);
     if (!host)
         return ln_error_status();
     ln_status status = ln_first_values(host, entry->name, range, numbers, count);
-    if (status == LN_OK && copy)
-        copy(entry->tensor->data, host->data, tl_tensor_size(host));
+    if (status == LN_OK)
+        status = ln_mem_copy(entry->mtype, entry->tensor->data, LN_MEM_CPU, host->data,
+                             tl_tensor_size(host));
     tl_tensor_free_data_too(host);
     return status;
 }
@@ -63,20 +64,20 @@ ln_status ln_preset_input(const ln_context *ctx, const ln_op *op)
 
 // ---- Again ----
 
-static void clear(ln_tensor_entry *entry)
+static ln_status clear(ln_tensor_entry *entry)
 {
-    ln_mem_info info = ln_mem_type_info(entry->mtype);
     if (entry->is_open)
         ln_open_drop(entry);
-    else if (entry->tensor->data && info.memset_func)
-        info.memset_func(entry->tensor->data, 0, tl_tensor_size(entry->tensor));
+    else if (entry->tensor->data)
+        return ln_mem_clear(entry->mtype, entry->tensor->data, tl_tensor_size(entry->tensor));
+    return LN_OK;
 }
 
 static ln_status reset_input(const ln_context *ctx, const char *tname, ln_fill *fill)
 {
     ln_tensor_entry *entry = ln_tensor_table_find(ctx->tensor_table, tname);
     const ln_op *op = ln_op_table_find(ctx->op_table, entry->creater);
-    clear(entry);
+    LN_TRY(clear(entry));
     LN_TRY(ln_preset_input(ctx, op));
     return ctx->datafile && ln_op_is_first_from_file(op) ? ln_fill_op(fill, op) : LN_OK;
 }
@@ -99,12 +100,10 @@ static ln_status copy_input(const ln_tensor_entry *from, const ln_tensor_entry *
     size_t byte_count = tl_tensor_size(from->tensor);
     if (from->is_open || !from->tensor->data || byte_count == 0)
         return LN_OK;
-    ln_copy_func copy = ln_mem_type_copy_func(from->mtype, from->mtype);
-    if (!copy)
-        return LN_FAIL(LN_UNSUPPORTED, "input '%s' has a first value, which cannot be copied in %s",
-                       from->name, ln_mem_type_title(from->mtype));
-    copy(to->tensor->data, from->tensor->data, byte_count);
-    return LN_OK;
+    if (ln_mem_copy(to->mtype, to->tensor->data, from->mtype, from->tensor->data, byte_count) ==
+        LN_OK)
+        return LN_OK;
+    return ln_fail_prefix("the first value of input '%s'", from->name);
 }
 
 ln_status ln_preset_copy(const ln_context *ctx, const ln_context *clone)

@@ -11,6 +11,7 @@
 #include "ir/attached.h"
 #include "ir/context.h"
 #include "ir/dfg.h"
+#include "plan/mem_copy.h"
 
 // What is copied at once before its pages may go.
 #define CHUNK_BYTES ((size_t)4 << 20)
@@ -52,21 +53,24 @@ ln_status ln_check_fits(const ln_tensor_file *file, int index, const ln_tensor_e
 
 // ---- From a data file ----
 
+static ln_status copy_in(const ln_tensor_entry *to, void *dst, const void *src, size_t byte_count)
+{
+    if (ln_mem_copy(to->mtype, dst, LN_MEM_CPU, src, byte_count) == LN_OK)
+        return LN_OK;
+    return ln_fail_prefix("tensor '%s'", to->name);
+}
+
 static ln_status copy_tensor(const ln_tensor_file *file, int index, const ln_tensor_entry *to)
 {
     // Without a copy in between, where the memory can be written to.
     if (to->mtype == LN_MEM_CPU)
         return ln_tensor_file_read_as(file, index, to->tensor->dtype, to->tensor->data);
-    ln_copy_func copy = ln_mem_type_copy_func(to->mtype, LN_MEM_CPU);
-    if (!copy)
-        return LN_FAIL(LN_UNSUPPORTED, "tensor '%s': no copy from main memory to %s", to->name,
-                       ln_mem_type_title(to->mtype));
     tl_tensor *elements = tl_tensor_zeros(to->tensor->ndim, to->tensor->dims, to->tensor->dtype);
     if (!elements)
         return LN_NO_MEMORY;
     ln_status status = ln_tensor_file_read_as(file, index, elements->dtype, elements->data);
     if (status == LN_OK)
-        copy(to->tensor->data, elements->data, tl_tensor_size(elements));
+        status = copy_in(to, to->tensor->data, elements->data, tl_tensor_size(elements));
     tl_tensor_free_data_too(elements);
     return status;
 }
@@ -122,18 +126,12 @@ static bool is_read_in_file(const ln_context *ctx, const ln_tensor_entry *entry)
 static ln_status fill_from_attached(const ln_fill *fill, const ln_tensor_entry *entry)
 {
     const ln_attached *attached = ln_context_root(fill->ctx)->attached;
-    ln_copy_func copy = ln_mem_type_copy_func(entry->mtype, LN_MEM_CPU);
     size_t byte_count = tl_tensor_size(entry->tensor);
-    if (!copy)
-        return LN_FAIL(LN_UNSUPPORTED, "tensor '%s': no copy from main memory to %s", entry->name,
-                       ln_mem_type_title(entry->mtype));
     size_t most = entry->mtype == LN_MEM_CPU ? CHUNK_BYTES : byte_count;
     for (size_t at = 0; at < byte_count;) {
         size_t count = byte_count - at < most ? byte_count - at : most;
         const char *from = (const char *)entry->attached + at;
-        if (!copy((char *)entry->tensor->data + at, from, count))
-            return LN_FAIL(LN_IO, "tensor '%s' could not be copied to %s", entry->name,
-                           ln_mem_type_title(entry->mtype));
+        LN_TRY(copy_in(entry, (char *)entry->tensor->data + at, from, count));
         ln_attached_let_go(attached, from, count);
         at += count;
     }
@@ -147,19 +145,9 @@ static ln_status fill_with_zeros(ln_fill *fill, const ln_tensor_entry *entry)
     fill->missing_count++;
     if (!entry->tensor->data)
         return LN_OK;
-    if (entry->mtype == LN_MEM_CPU) {
-        memset(entry->tensor->data, 0, tl_tensor_size(entry->tensor));
+    if (ln_mem_clear(entry->mtype, entry->tensor->data, tl_tensor_size(entry->tensor)) == LN_OK)
         return LN_OK;
-    }
-    ln_copy_func copy = ln_mem_type_copy_func(entry->mtype, LN_MEM_CPU);
-    tl_tensor *zeros =
-        tl_tensor_zeros(entry->tensor->ndim, entry->tensor->dims, entry->tensor->dtype);
-    if (!zeros)
-        return LN_NO_MEMORY;
-    if (copy)
-        copy(entry->tensor->data, zeros->data, tl_tensor_size(zeros));
-    tl_tensor_free_data_too(zeros);
-    return LN_OK;
+    return ln_fail_prefix("tensor '%s'", entry->name);
 }
 
 ln_status ln_fill_op(ln_fill *fill, const ln_op *op)

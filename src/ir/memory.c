@@ -12,6 +12,7 @@
 
 #include <lightnet/allocator.h>
 
+#include "plan/mem_copy.h"
 #include "plan/mem_use.h"
 
 struct ln_memory {
@@ -222,12 +223,9 @@ ln_status ln_memory_copy(ln_memory *to, const ln_memory *from)
             size_t end = from->ends[m] < to->ends[m] ? from->ends[m] : to->ends[m];
             if (end <= begin)
                 continue;
-            ln_copy_func copy = ln_mem_type_copy_func((ln_mem_type)m, (ln_mem_type)m);
-            if (!copy)
-                return LN_FAIL(LN_UNSUPPORTED,
-                               "memory of type %s cannot be copied within the device",
-                               ln_mem_type_title((ln_mem_type)m));
-            copy(ln_memory_at(to, (ln_mem_type)m, begin), from->starts[m], end - begin);
+            ln_mem_type mtype = (ln_mem_type)m;
+            LN_TRY(ln_mem_copy(mtype, ln_memory_at(to, mtype, begin), mtype, from->starts[m],
+                               end - begin));
         }
     }
     return LN_OK;

@@ -52,7 +52,7 @@ void *ln_memory_at(const ln_memory *memory, ln_mem_type mtype, size_t offset);
 void *ln_memory_start(const ln_memory *memory, ln_mem_type mtype);
 
 // Copies the bytes of all offsets that both have, those before `from` too. `to` has them in one
-// block, from 0 on. LN_UNSUPPORTED for memory that cannot be copied within its device.
+// block, from 0 on. Fails as ln_mem_copy does.
 ln_status ln_memory_copy(ln_memory *to, const ln_memory *from);
 
 // How many contexts have their static tensors there. `join` adds the caller's, `leave` takes it

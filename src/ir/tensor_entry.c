@@ -13,6 +13,7 @@
 #include "base/name_hash.h"
 #include "ir/name.h"
 #include "ir/op_life.h"
+#include "plan/mem_copy.h"
 #include "tensor/meter.h"
 
 // ---- One entry ----
@@ -166,56 +167,49 @@ static ln_tensor_entry *find_or_fail(const ln_hash *table, const char *name)
     return entry;
 }
 
-// The tensor with data, and the function that copies between its memory and main memory.
-static ln_status find_data(const ln_hash *table, const char *name, int is_write,
-                           ln_tensor_entry **out_entry, ln_copy_func *out_copy)
+// The tensor with data, and its memory.
+static ln_status find_data(const ln_hash *table, const char *name, ln_tensor_entry **out_entry,
+                           ln_mem_type *out_mtype)
 {
     *out_entry = find_or_fail(table, name);
     if (!*out_entry)
         return LN_NOT_FOUND;
-    ln_mem_type mtype = (*out_entry)->mtype;
     if (!(*out_entry)->tensor->data && tl_tensor_size((*out_entry)->tensor) > 0)
         return LN_FAIL(LN_STATE, "tensor '%s' has no memory yet", name);
     // An operator may leave the memory type open; its data is then main memory.
-    if (mtype == LN_MEM_NONE)
-        mtype = LN_MEM_CPU;
-    *out_copy = is_write ? ln_mem_type_copy_func(mtype, LN_MEM_CPU)
-                         : ln_mem_type_copy_func(LN_MEM_CPU, mtype);
-    if (!*out_copy)
-        return LN_FAIL(LN_UNSUPPORTED, "tensor '%s': nothing copies between %s and main memory",
-                       name, ln_mem_type_title(mtype));
+    *out_mtype = (*out_entry)->mtype == LN_MEM_NONE ? LN_MEM_CPU : (*out_entry)->mtype;
     return LN_OK;
 }
 
-static ln_status copy_data(ln_copy_func copy, void *dst, const void *src,
-                           const ln_tensor_entry *entry)
+static ln_status finish_copy(const ln_tensor_entry *entry, ln_status status)
 {
-    size_t byte_count = tl_tensor_size(entry->tensor);
-    if (byte_count > 0 && !copy(dst, src, byte_count))
-        return LN_FAIL(LN_IO, "tensor '%s': copying %zu bytes in %s failed", entry->name,
-                       byte_count, ln_mem_type_title(entry->mtype));
-    return LN_OK;
+    if (status != LN_OK)
+        (void)ln_fail_prefix("tensor '%s'", entry->name);
+    return status;
 }
 
 ln_status ln_tensor_table_set_data(ln_hash *table, const char *name, const void *data)
 {
     ln_tensor_entry *entry;
-    ln_copy_func copy;
-    LN_TRY(find_data(table, name, 1, &entry, &copy));
+    ln_mem_type mtype;
+    LN_TRY(find_data(table, name, &entry, &mtype));
     if (!data)
         return LN_FAIL(LN_INVALID, "no data for tensor '%s'", name);
-    return copy_data(copy, entry->tensor->data, data, entry);
+    return finish_copy(entry, ln_mem_copy(mtype, entry->tensor->data, LN_MEM_CPU, data,
+                                          tl_tensor_size(entry->tensor)));
 }
 
 void *ln_tensor_table_get_data(const ln_hash *table, const char *name, void *data)
 {
     ln_tensor_entry *entry;
-    ln_copy_func copy;
-    if (find_data(table, name, 0, &entry, &copy) != LN_OK)
+    ln_mem_type mtype;
+    if (find_data(table, name, &entry, &mtype) != LN_OK)
         return NULL;
     if (!data)
         return entry->tensor->data;
-    return copy_data(copy, data, entry->tensor->data, entry) == LN_OK ? data : NULL;
+    ln_status status =
+        ln_mem_copy(LN_MEM_CPU, data, mtype, entry->tensor->data, tl_tensor_size(entry->tensor));
+    return finish_copy(entry, status) == LN_OK ? data : NULL;
 }
 
 size_t ln_tensor_table_data_size(const ln_hash *table, const char *name)

@@ -33,6 +33,7 @@
 #include "ir/phase.h"
 #include "pass/firing.h"
 #include "pass/partition.h"
+#include "plan/mem_copy.h"
 
 // Giving groups back makes others, so that it is done again; a few times are enough.
 #define MAX_ROUNDS 8
@@ -352,7 +353,7 @@ static bool is_copy(const ln_op *op)
 // There is a way without main memory in between, or that is one end of it.
 static bool is_direct(ln_mem_type to, ln_mem_type from)
 {
-    return to == LN_MEM_CPU || from == LN_MEM_CPU || ln_mem_type_copy_func(to, from);
+    return to == LN_MEM_CPU || from == LN_MEM_CPU || ln_mem_can_copy(to, from);
 }
 
 static void find_needs(placing *p)

@@ -199,7 +199,7 @@ TEST(copies_that_fail_say_so)
     CHECK_MESSAGE("DPU memory");
     echo_fail(ECHO_COPY_IN, 0); // of the constant
     CHECK_FAILS(ln_context_load(ctx, NULL), LN_IO);
-    CHECK_MESSAGE("24 bytes of 'w' could not be copied from main memory to DPU memory");
+    CHECK_MESSAGE("tensor 'w': 24 bytes could not be copied from main memory to DPU memory");
     CHECK_EQ(echo_live_bytes(LN_MEM_DPU), 0);
     CHECK_OK(ln_context_load(ctx, NULL));
     echo_fail(ECHO_COPY_OUT, 0);
@@ -210,8 +210,27 @@ TEST(copies_that_fail_say_so)
     close_echo(echo);
 }
 
+// The clone shares the constants until it sets one.
+TEST(a_copy_within_the_device_that_fails_says_so)
+{
+    ln_arch *echo = open_echo();
+    ln_context *ctx = load_text(by_hand, "echo"), *clone;
+    const float w[6] = {10, 10, 10, 10, 10, 10};
+    CHECK_OK(ln_context_clone(ctx, &clone));
+    echo_fail(ECHO_COPY_WITHIN, 0);
+    CHECK_FAILS(ln_context_set_data(clone, "w", w), LN_IO);
+    CHECK_MESSAGE("could not be copied from DPU memory to DPU memory");
+    check_run(ctx);
+    check_run(clone);
+    CHECK_OK(ln_context_set_data(clone, "w", w));
+    check_run(ctx);
+    close_context(clone);
+    close_context(ctx);
+    close_echo(echo);
+}
+
 TEST_LIST(copies_are_the_only_way_into_a_device_and_out,
           constants_are_copied_at_load_and_leave_main_memory,
           a_constant_that_is_set_reaches_the_device, compiled_files_keep_copies_and_memories,
           compiled_files_that_mix_memories_are_refused, what_has_no_copy_between_is_refused,
-          copies_that_fail_say_so)
+          copies_that_fail_say_so, a_copy_within_the_device_that_fails_says_so)

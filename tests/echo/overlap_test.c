@@ -207,7 +207,7 @@ TEST(each_call_of_loading_may_fail)
         const char *message;
     } cases[] = {
         {ECHO_ALLOC, LN_NO_MEMORY, "DPU memory"},
-        {ECHO_COPY_IN, LN_IO, "of 'w' could not be copied from main memory to DPU memory"},
+        {ECHO_COPY_IN, LN_IO, "'w': 256 bytes could not be copied from main memory to DPU memory"},
         {ECHO_PREPARE, LN_IO, "arch 'echo': group of 'func0'"},
     };
     float expected[LEN];

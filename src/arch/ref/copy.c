@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Copies between memories, by the functions that devices register; and what is left of waiting for
+// Copies between memories; and what is left of waiting for
 // devices where there are none.
 
 #include "arch/ref/functions.h"
@@ -7,11 +7,7 @@
 #include <lightnet/mem.h>
 
 #include "op/call.h"
-
-// Looked up once: the table of memory types has a lock.
-typedef struct copy_block {
-    ln_copy_func copy;
-} copy_block;
+#include "plan/mem_copy.h"
 
 static ln_mem_type memory_of(const ln_tensor_entry *entry)
 {
@@ -20,28 +16,22 @@ static ln_mem_type memory_of(const ln_tensor_entry *entry)
 
 ln_status ln_ref_prepare_copy(ln_call *call)
 {
-    copy_block *block = ln_call_keep(call, 1, sizeof *block);
-    if (!block)
-        return LN_NO_MEMORY;
     ln_mem_type from = memory_of(call->ins[0]), to = memory_of(call->outs[0].entry);
-    block->copy = ln_mem_type_copy_func(to, from);
-    return block->copy ? LN_OK
-                       : ln_call_fail(call, LN_UNSUPPORTED, "no device copies from %s to %s",
-                                      ln_mem_type_title(from), ln_mem_type_title(to));
+    if (ln_mem_can_copy(to, from))
+        return LN_OK;
+    return ln_call_fail(call, LN_UNSUPPORTED, "no device copies from %s to %s",
+                        ln_mem_type_title(from), ln_mem_type_title(to));
 }
 
 ln_status ln_ref_copy(ln_call *call)
 {
-    const copy_block *block = ln_call_prepared(call);
     const tl_tensor *src = ln_call_in(call, 0);
     const tl_tensor *dst = ln_call_dst(call, 0);
-    size_t byte_count = tl_tensor_size(src);
-    if (byte_count == 0 || block->copy(dst->data, src->data, byte_count))
+    ln_status status = ln_mem_copy(memory_of(call->outs[0].entry), dst->data,
+                                   memory_of(call->ins[0]), src->data, tl_tensor_size(src));
+    if (status == LN_OK)
         return LN_OK;
-    ln_mem_type from = memory_of(call->ins[0]), to = memory_of(call->outs[0].entry);
-    return ln_call_fail(call, LN_IO, "%zu bytes of '%s' could not be copied from %s to %s",
-                        byte_count, call->ins[0]->name, ln_mem_type_title(from),
-                        ln_mem_type_title(to));
+    return ln_call_fail(call, status, "tensor '%s': %s", call->ins[0]->name, ln_error_message());
 }
 
 // Contexts and frames wait for groups; this is where there is none.
