@@ -83,8 +83,10 @@ const ln_optimize_options *compile_flags_options(compile_flags *flags)
 {
     flags->options.rule_files = flags->rule_files;
     flags->options.skip = flags->skip;
-    if (flags->is_verbose)
+    if (flags->is_verbose) {
         flags->options.on_firing = say_firing;
+        flags->options.on_offload = say_offload;
+    }
     return &flags->options;
 }
 
@@ -115,4 +117,22 @@ void say_firing(void *user, const ln_firing *firing)
              : firing->is_refused ? " is refused: "
                                   : "",
              firing->reason ? firing->reason : "");
+}
+
+void say_offload(void *user, const ln_offload *offload)
+{
+    (void)user;
+    char host[64] = "no host takes it";
+    if (offload->reason) {
+        say_info("device %s: does not compute '%s': %s", offload->arch, offload->op,
+                 offload->reason);
+        return;
+    }
+    if (offload->host_seconds >= 0)
+        snprintf(host, sizeof host, "%.1f us on the host", 1e6 * offload->host_seconds);
+    say_info("device %s: %s %zu operator%s from '%s' on: %.1f us there + %.1f us for %.0f bytes of "
+             "copies, %s",
+             offload->arch, offload->is_taken ? "computes" : "gives back", offload->op_count,
+             offload->op_count == 1 ? "" : "s", offload->op, 1e6 * offload->device_seconds,
+             1e6 * offload->copy_seconds, offload->copied_bytes, host);
 }

@@ -47,4 +47,7 @@ int compile_flags_any(const compile_flags *flags);
 // One line for a firing, on standard error.
 void say_firing(void *user, const ln_firing *firing);
 
+// The same for what is decided about a device.
+void say_offload(void *user, const ln_offload *offload);
+
 #endif

@@ -137,11 +137,12 @@ struct ln_arch {
     const char *const *core_ops;
 
     /* *out_seconds receives what `count` operators of arch `none`, `ops` in the order of the model,
-     * take as one group, without the copies in and out, which are added. A group that takes as long
-     * as the host, or longer, goes to the host if another arch of the target takes it. 0: it is
-     * worth it whatever the copies cost. A failure ends the compilation. NULL: the device does 8
-     * work units (ln_op_cost) in a nanosecond and the host 1, beginning a group takes 20
-     * microseconds, and copies 8 bytes a nanosecond. */
+     * take as one group, without the copies in and out, which are added: 8 bytes a nanosecond. A
+     * group that takes as long as the host, or longer, goes to the host if another arch of the
+     * target takes all of it; else this is not asked. The host does a work unit (ln_op_cost of its
+     * own operators) in a nanosecond. 0: it is worth it whatever the copies cost. A failure, a
+     * number below 0 and NaN end the compilation. NULL: the device computes 8 times as fast as the
+     * host, and beginning a group takes 20 microseconds. */
     ln_status (*evaluate)(void *priv, const ln_op *const *ops, size_t count, double *out_seconds);
 };
 typedef struct ln_arch ln_arch;

@@ -45,6 +45,22 @@ typedef struct ln_firing {
     const char *reason; /* of the refusal; NULL: none */
 } ln_firing;
 
+/* What is decided about a connected part of the model for which a device of the target has
+ * operators. All texts are valid during the call only. */
+typedef struct ln_offload {
+    const char *arch;      /* the device */
+    const char *op;        /* name of the first operator of the part */
+    size_t op_count;       /* how many operators it has */
+    double device_seconds; /* a run of it on the device, without copies, as `evaluate` of
+                              lightnet/arch.h states it, or its default; 0: it is worth it
+                              whatever that costs, or was not asked, as no host takes all of it */
+    double copied_bytes;   /* what a run copies to the device and from it */
+    double copy_seconds;   /* as `place` counts them */
+    double host_seconds;   /* a run of it on the host; below 0: no host of the target takes all */
+    int is_taken;          /* 1: the device computes it; 0: another arch of the target does */
+    const char *reason;    /* why the device refuses it, in its own words; NULL: it does not */
+} ln_offload;
+
 typedef struct ln_optimize_options {
     const char *passes;     /* only these, such as "fold,expand"; NULL: all */
     const char *stop_after; /* no pass after this one; NULL: to the end */
@@ -110,6 +126,12 @@ typedef struct ln_optimize_options {
      * run, no template, and every tensor has its own memory. LN_INVALID with another target, or
      * with `rule_files`. */
     int stays_as_read;
+
+    /* Told of the parts of the model that a device of the target has operators for: first of each
+     * operator that it refuses, with its reason; then of parts that are given back to the host,
+     * which is as fast; at the end of each part that it computes. Not told of what a model that is
+     * on its devices already says. May be NULL. */
+    void (*on_offload)(void *user, const ln_offload *offload);
 } ln_optimize_options;
 
 /* Every pass, no files of rules, nothing skipped, no function called; the second form for

@@ -153,15 +153,20 @@ static double elements_of(const ln_op_arg *arg)
     return count;
 }
 
-double ln_op_cost(const ln_op *op)
+double ln_op_cost_as(const ln_op *op, const ln_op *variant)
 {
-    if (!op || !op->op_arg || !op->op_arg->is_checked || !(op->run || op->static_run))
+    if (!op->op_arg->is_checked || !(variant->run || variant->static_run))
         return 0;
-    const ln_op_info *info = op->op_arg->info;
+    const ln_op_info *info = op->op_arg->info, *runs = variant->op_arg->info;
     double steps =
         info && info->cost ? info->cost(op->op_arg) : ln_op_macs(op) + elements_of(op->op_arg);
-    double step_cost = info && info->step_cost > 0 ? info->step_cost : 1;
+    double step_cost = runs && runs->step_cost > 0 ? runs->step_cost : 1;
     return LN_CALL_COST + (steps > 0 ? steps : 0) * step_cost;
+}
+
+double ln_op_cost(const ln_op *op)
+{
+    return op && op->op_arg ? ln_op_cost_as(op, op) : 0;
 }
 
 int ln_op_is_scratch(const ln_op_arg *op_arg, const char *arg_name)

@@ -33,6 +33,9 @@ int ln_op_is_random(const ln_op_arg *op_arg);
 // operators of groups, which compute in each run.
 int ln_op_is_constant(const ln_op *op);
 
+// `ln_op_cost` of what `op`, which is checked, becomes as `variant` of its type.
+double ln_op_cost_as(const ln_op *op, const ln_op *variant);
+
 // The `run` of operators that only groups of their arch compute; it fails.
 void ln_op_run_in_group(ln_op_arg *op_arg);
 

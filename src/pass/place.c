@@ -78,7 +78,8 @@ typedef struct placing {
     ln_list *made;        // of these, the new ones
     ln_list *replaced;    // old operators that are not in `list`
     size_t copy_count;
-    pending *firings; // in order
+    pending *firings;     // in order
+    ln_offload *offloads; // of each island, by its number; NULL: nobody is told
 } placing;
 
 // ---- Devices ----
@@ -162,11 +163,33 @@ static bool can_be_on_device(const placing *p, const ln_op *op)
     return true;
 }
 
-static bool takes(const ln_arch *arch, const ln_op *op)
+// What no arch of the target that is no device takes has no seconds there.
+#define NOT_ON_HOST (-1.0)
+
+static bool is_watched(const placing *p)
+{
+    return p->compilation->options && p->compilation->options->on_offload;
+}
+
+static void tell_offload(const placing *p, const ln_offload *offload)
+{
+    if (is_watched(p))
+        p->compilation->options->on_offload(p->compilation->options->user, offload);
+}
+
+static bool takes(const placing *p, const ln_arch *arch, const ln_op *op)
 {
     if (!ln_pass_has_variant(arch, op->op_arg->optype))
         return false;
+    ln_error_clear();
     bool is_taken = !arch->describe || arch->describe(arch->priv, op) == LN_OK;
+    if (!is_taken)
+        tell_offload(p, &(ln_offload){.arch = arch->arch_name,
+                                      .op = op->op_arg->name,
+                                      .op_count = 1,
+                                      .host_seconds = NOT_ON_HOST,
+                                      .reason = *ln_error_message() ? ln_error_message()
+                                                                    : "it states no reason"});
     ln_error_clear();
     return is_taken;
 }
@@ -177,7 +200,7 @@ static uint8_t choose_device(const placing *p, const ln_op *op)
     bool can_be = can_be_on_device(p, op);
     for (size_t i = 0; can_be && i < compilation->arch_count; i++) {
         const ln_arch *arch = compilation->archs[i];
-        if (ln_arch_is_device(arch) ? takes(arch, op)
+        if (ln_arch_is_device(arch) ? takes(p, arch, op)
                                     : ln_pass_has_variant(arch, op->op_arg->optype))
             return ln_arch_is_device(arch) ? (uint8_t)(i + 1) : LN_HOST;
     }
@@ -193,14 +216,21 @@ static uint8_t pinned_device(const placing *p, const ln_op *op)
     return LN_HOST;
 }
 
-// Whether an arch of the target that is no device has it.
-static bool host_takes(const placing *p, const ln_op *op)
+static const ln_op *find_variant(const ln_arch *arch, const ln_op *op)
 {
-    for (size_t i = 0; i < p->compilation->arch_count; i++)
-        if (!ln_arch_runs_groups(p->compilation->archs[i]) &&
-            ln_pass_has_variant(p->compilation->archs[i], op->op_arg->optype))
-            return true;
-    return false;
+    char variant[LN_MAX_NAME_LEN];
+    int len = snprintf(variant, sizeof variant, "%s_%s", op->op_arg->optype, arch->arch_name);
+    return len < (int)sizeof variant ? ln_op_find(variant) : NULL;
+}
+
+// The operator of the first arch of the target that is no device and has it; NULL: none has.
+static const ln_op *host_variant(const placing *p, const ln_op *op)
+{
+    const ln_op *variant = NULL;
+    for (size_t i = 0; i < p->compilation->arch_count && !variant; i++)
+        if (!ln_arch_runs_groups(p->compilation->archs[i]))
+            variant = find_variant(p->compilation->archs[i], op);
+    return variant;
 }
 
 // ---- The graph ----
@@ -229,6 +259,7 @@ static void deinit(placing *p)
     ln_free(p->stages);
     ln_free(p->islands);
     ln_free(p->order);
+    ln_free(p->offloads);
     ln_free(p->tensors);
     ln_hash_free(p->indexes);
     ln_hash_free(p->fresh);
@@ -699,13 +730,6 @@ typedef struct island_lists {
 
 #define NO_OP UINT32_MAX
 
-static double units_of(const ln_op *op)
-{
-    const ln_op_info *info = op->op_arg->info;
-    double units = info && info->cost ? info->cost(op->op_arg) : ln_op_macs(op);
-    return LN_CALL_COST + (units > 0 ? units : 0);
-}
-
 // What is copied for an island: what it reads that is elsewhere, and what others read of it.
 static double copied_bytes(const placing *p, uint32_t island, const uint32_t *next)
 {
@@ -737,36 +761,46 @@ static ln_status device_seconds(const ln_arch *arch, const ln_op *const *ops, si
         return LN_OK;
     ln_error_clear();
     ln_status status = arch->evaluate(arch->priv, ops, count, out_seconds);
+    if (status == LN_OK && !(*out_seconds >= 0))
+        status = LN_FAIL(LN_INVALID, "`evaluate` returns %g seconds", *out_seconds);
+    if (status != LN_OK && ln_error_status() == LN_OK)
+        status = LN_FAIL(status, "`evaluate` fails");
     if (status != LN_OK)
         return ln_fail_prefix("arch '%s': '%s' and what is with it cannot be evaluated",
                               arch->arch_name, ops[0]->op_arg->name);
     return LN_OK;
 }
 
-// Whether the island costs more on its device than on the host, which takes all of it.
-static ln_status costs_more(const placing *p, uint32_t island, const island_lists *lists,
-                            bool *out_costs_more)
+// What the island costs on its device and on the host. It is given back where the host takes all of
+// it and costs no more.
+static ln_status compare_costs(const placing *p, uint32_t island, const island_lists *lists,
+                               ln_offload *out)
 {
     const ln_arch *arch = arch_of(p, p->devices[island]);
-    double units = 0, seconds;
-    size_t count = 0;
-    bool is_any_step = false;
-    *out_costs_more = false;
+    double units = 0;
+    bool takes_all = true, is_any_step = false;
+    *out = (ln_offload){.arch = arch->arch_name,
+                        .op = p->ops[island]->op_arg->name,
+                        .host_seconds = NOT_ON_HOST,
+                        .is_taken = true};
     for (uint32_t i = island; i != NO_OP; i = lists->next[i]) {
-        char variant[LN_MAX_NAME_LEN];
-        if (p->is_pinned[i] || !host_takes(p, p->ops[i]))
-            return LN_OK;
-        snprintf(variant, sizeof variant, "%s_%s", p->ops[i]->op_arg->optype, arch->arch_name);
-        is_any_step = is_any_step || ln_op_find(variant)->run;
-        units += units_of(p->ops[i]);
-        lists->ops[count++] = p->ops[i];
+        const ln_op *variant = p->is_pinned[i] ? NULL : host_variant(p, p->ops[i]);
+        takes_all = takes_all && variant;
+        is_any_step = is_any_step || p->is_pinned[i] || find_variant(arch, p->ops[i])->run;
+        units += variant ? ln_op_cost_as(p->ops[i], variant) : 0;
+        lists->ops[out->op_count++] = p->ops[i];
     }
-    *out_costs_more = !is_any_step; // views alone
-    if (!is_any_step)
+    out->copied_bytes = copied_bytes(p, island, lists->next);
+    out->copy_seconds = out->copied_bytes / LN_COPY_BYTES_PER_SECOND;
+    if (!takes_all)
         return LN_OK;
-    LN_TRY(device_seconds(arch, lists->ops, count, units, &seconds));
-    double copies = copied_bytes(p, island, lists->next) / LN_COPY_BYTES_PER_SECOND;
-    *out_costs_more = seconds > 0 && seconds + copies >= units / LN_HOST_UNITS_PER_SECOND;
+    out->host_seconds = units / LN_HOST_UNITS_PER_SECOND;
+    out->is_taken = is_any_step;
+    if (!is_any_step) // views alone
+        return LN_OK;
+    LN_TRY(device_seconds(arch, lists->ops, out->op_count, units, &out->device_seconds));
+    out->is_taken =
+        !(out->device_seconds > 0 && out->device_seconds + out->copy_seconds >= out->host_seconds);
     return LN_OK;
 }
 
@@ -787,12 +821,17 @@ static ln_status give_back_once(placing *p, const island_lists *lists, bool *out
     find_needs(p);
     list_islands(p, lists->next);
     for (uint32_t i = 0; i < p->op_count; i++) {
-        bool is_costly = false;
         p->is_skipped[i] = false;
-        if (p->devices[i] != LN_HOST && p->islands[i] == i)
-            LN_TRY(costs_more(p, i, lists, &is_costly));
-        p->is_skipped[i] = is_costly;
-        *out_is_any = *out_is_any || is_costly;
+        if (p->devices[i] == LN_HOST || p->islands[i] != i)
+            continue;
+        ln_offload offload;
+        LN_TRY(compare_costs(p, i, lists, &offload));
+        if (p->offloads)
+            p->offloads[i] = offload;
+        if (offload.is_taken)
+            continue;
+        p->is_skipped[i] = *out_is_any = true;
+        tell_offload(p, &offload);
     }
     for (uint32_t i = 0; i < p->op_count; i++)
         if (p->is_skipped[p->islands[i]])
@@ -816,6 +855,14 @@ static ln_status give_back(placing *p)
     return status;
 }
 
+// The islands that stay.
+static void tell_taken(const placing *p)
+{
+    for (uint32_t i = 0; p->offloads && i < p->op_count; i++)
+        if (p->devices[i] != LN_HOST && p->islands[i] == i && p->offloads[i].is_taken)
+            tell_offload(p, &p->offloads[i]);
+}
+
 // ---- The pass ----
 
 static bool is_any_placed(const placing *p)
@@ -832,6 +879,11 @@ static ln_status place(placing *p)
     LN_TRY(alloc_all(p));
     LN_TRY(read_graph(p));
     LN_TRY(choose_devices(p, &is_any));
+    if (is_any && is_watched(p)) {
+        p->offloads = ln_alloc_array(p->op_count + 1, sizeof *p->offloads);
+        if (!p->offloads)
+            return LN_NO_MEMORY;
+    }
     if (is_any)
         LN_TRY(give_back(p));
     cut(p);
@@ -839,6 +891,7 @@ static ln_status place(placing *p)
     if (!is_any_placed(p) && has_host(p->compilation))
         return LN_OK;
     cut(p);
+    tell_taken(p);
     ln_status status = make_list(p);
     return tell(p, status == LN_OK ? exchange(p) : status);
 }
