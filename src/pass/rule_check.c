@@ -2,6 +2,7 @@
 // Rules against the registered operators, so that a misspelt argument is an error and not a rule
 // that never fires.
 
+#include <math.h>
 #include <string.h>
 
 #include <lightnet/arch.h>
@@ -9,6 +10,7 @@
 #include <lightnet/util.h>
 
 #include "desc/rule_weight.h"
+#include "op/op_words.h"
 #include "pass/match.h"
 #include "pass/op_args.h"
 #include "pass/rewrite.h"
@@ -227,6 +229,48 @@ static ln_status fits_type(const ln_rule_value *value, ln_param_type type,
     return LN_OK;
 }
 
+// ---- Values that no operator takes ----
+
+static const ln_param_info *find_info(const checker *c, const char *arg_name)
+{
+    const ln_param_info *info = c->op_arg->info ? c->op_arg->info->params : NULL;
+    for (; info && info->arg_name; info++)
+        if (ln_streq(info->arg_name, arg_name))
+            return info;
+    return NULL;
+}
+
+// Such a pattern would match nothing, and such a result be refused wherever the rule fires.
+static ln_status check_word(const checker *c, const char *arg_name, const char *word)
+{
+    char hint[LN_OP_WORDS_BYTES];
+    const char *optype = c->op_arg->optype;
+    if (ln_op_takes_word(c->op_arg, arg_name, word, NULL))
+        return LN_OK;
+    return LN_FAIL(LN_INVALID, "parameter '%s' of %s is never \"%s\"%s", arg_name, optype, word,
+                   ln_op_word_hint(c->op_arg, arg_name, word, hint));
+}
+
+static ln_status check_whole(const checker *c, const char *arg_name, double number)
+{
+    const ln_param_info *info = find_info(c, arg_name);
+    if (!info || !info->is_whole || number == trunc(number))
+        return LN_OK;
+    return LN_FAIL(LN_INVALID, "parameter '%s' of %s is a whole number, never %g", arg_name,
+                   c->op_arg->optype, number);
+}
+
+static ln_status check_value(const checker *c, const char *arg_name, const ln_rule_value *value)
+{
+    if (value->kind == LN_RULE_STRING)
+        return check_word(c, arg_name, value->string);
+    if (value->kind == LN_RULE_NUMBER)
+        return check_whole(c, arg_name, value->number);
+    for (size_t i = 0; value->kind == LN_RULE_ARRAY && i < value->count; i++)
+        LN_TRY(check_value(c, arg_name, &value->elements[i]));
+    return LN_OK;
+}
+
 // `types` has the type of each bound value; LN_PARAM_NULL while it is not bound.
 static ln_status check_params(const checker *c, ln_param_type types[LN_RULE_MAX_NAMES])
 {
@@ -241,6 +285,7 @@ static ln_status check_params(const checker *c, ln_param_type types[LN_RULE_MAX_
         if (!fits)
             return LN_FAIL(LN_INVALID, "parameter '%s' of %s is %s", param->arg_name,
                            c->op_arg->optype, letter_text(letter_of(type)));
+        LN_TRY(check_value(c, param->arg_name, &param->value));
         if (param->value.kind != LN_RULE_NAME)
             continue;
         ln_param_type *bound = &types[param->value.name];
@@ -308,6 +353,45 @@ static ln_status check_params_named(const checker *c)
                 LN_INVALID,
                 "%s always has a parameter '%s': name it, copy it, or write any(%s) \"why\"",
                 c->op_arg->optype, info->arg_name, info->arg_name);
+    return LN_OK;
+}
+
+// Whether the new operator gets the parameter: it is set, or the type that it is copied from has
+// it.
+static bool gets_param(const checker *c, const char *arg_name)
+{
+    for (size_t i = 0; i < c->statement->param_count; i++)
+        if (ln_streq(c->statement->params[i].arg_name, arg_name))
+            return true;
+    const ln_op *from = c->statement->params_from < 0
+                            ? NULL
+                            : ln_op_find(c->rule->pattern[c->statement->params_from].optype);
+    return from && ln_op_param_type(from->op_arg, arg_name) != LN_PARAM_INVALID;
+}
+
+// A result without a parameter that its type demands would be refused wherever the rule fires.
+static ln_status check_params_given(const checker *c)
+{
+    const ln_op_info *op_info = c->op_arg->info;
+    const ln_param_info *info = op_info ? op_info->params : NULL;
+    for (; info && info->arg_name; info++) {
+        bool is_demanded = op_info->infer ? info->is_required : !info->default_text;
+        if (is_demanded && !gets_param(c, info->arg_name))
+            return LN_FAIL(LN_INVALID,
+                           "the result lacks parameter '%s', which %s always has: set it, or copy "
+                           "it with params(..)",
+                           info->arg_name, c->op_arg->optype);
+    }
+    return LN_OK;
+}
+
+static ln_status check_result_params(checker *c)
+{
+    for (size_t i = 0; i < c->rule->result_count; i++) {
+        c->statement = &c->rule->result[i];
+        if (find_type(c) != LN_OK || check_params_given(c) != LN_OK)
+            return fail_here(c);
+    }
     return LN_OK;
 }
 
@@ -427,6 +511,7 @@ ln_status ln_rule_check(const ln_rule_set *set, const ln_rule *rule)
     ln_param_type types[LN_RULE_MAX_NAMES] = {LN_PARAM_NULL};
     LN_TRY(check_statements(&c, rule->pattern, rule->pattern_count, types));
     LN_TRY(check_statements(&c, rule->result, rule->result_count, types));
+    LN_TRY(check_result_params(&c));
     LN_TRY(check_measure(&c));
     c.statement = &rule->pattern[0];
     if (check_conditions(rule->conditions, rule->condition_count, types) != LN_OK)

@@ -356,7 +356,7 @@ TEST(a_refused_rewrite_is_told_and_the_model_stays)
     CHECK_OK(ln_arch_init());
     const char *path = write_rules("rule swapped [exact]\n  y = relu(c)\n"
                                    "  c = batchnorm(n, s, o, m, v | any(epsilon) \"lost\")\n"
-                                   "  => y = conv2d(s, n, o)\n");
+                                   "  => y = conv2d(s, n, o | size=[1, 1])\n");
     ln_optimize_options options = ln_optimize_options_default();
     options.rule_files = &path;
     options.rule_file_count = 1;
