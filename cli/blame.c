@@ -190,9 +190,15 @@ static ln_status save(const char *path, const blame_options *o, const culprit *c
     if (o->allowed.atol >= 0)
         fprintf(file, " --atol=%g", o->allowed.atol);
     fprintf(file, "%s", made->has_specials ? " --special" : "");
-    for (size_t i = 0; i < o->flags.options.rule_file_count; i++)
-        fprintf(file, " --rules=%s", o->flags.rule_files[i]);
-    fprintf(file, " %s\n%s", path, made->text);
+    // Its data and sizes are in the model; what is skipped counts firings of the whole.
+    static const option_id own[] = {OPT_TARGET,   OPT_SEED,        OPT_RTOL,    OPT_ATOL,
+                                    OPT_SPECIAL,  OPT_SHAPE,       OPT_INPUT,   OPT_OUTFILE,
+                                    OPT_VERBOSE,  OPT_FIRST,       OPT_TIMEOUT, OPT_SKIP,
+                                    OPT_DATAFILE, INPUT_OPTION_IDS};
+    options_print_given(file, &blame_usage, own, sizeof own / sizeof own[0]);
+    fputc(' ', file);
+    print_word(file, path);
+    fprintf(file, "\n%s", made->text);
     int is_bad = ferror(file);
     if (fclose(file) != 0 || is_bad)
         return LN_FAIL(LN_IO, "cannot write %s", path);

@@ -2,6 +2,7 @@
 // `lightnet [options] SOURCE`: compiles a model, runs it, shows its results; writes the compiled
 // form where it is told to.
 
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -206,21 +207,33 @@ static ln_status store_weights(ln_context *ctx, source_options *o)
     return status;
 }
 
+// What goes on with the model: `start` with the plug-ins at hand.
+static ln_status fail_with_command(const char *text, const char *start, const source_options *o)
+{
+    option_id others[OPT_COUNT];
+    size_t count = 0;
+    for (int id = 0; id < OPT_COUNT; id++)
+        if (id != OPT_PLUGIN)
+            others[count++] = (option_id)id;
+    char *next = options_command(start, &compile_and_run_usage, others, count, o->source);
+    ln_status status = LN_FAIL(LN_STATE, "%s %s: %s", o->source, text, next ? next : start);
+    free(next);
+    return status;
+}
+
 static ln_status compile(ln_context *ctx, source_options *o)
 {
     if (!o->compile) {
         if (ln_context_get_state(ctx) >= LN_CONTEXT_PLANNED)
             return check_only_run(o);
-        return LN_FAIL(LN_STATE,
-                       "%s is not compiled, so it cannot only be run; leave out -r, or "
-                       "compile it first: lightnet -c -o compiled.json %s",
-                       o->source, o->source);
+        return fail_with_command("is not compiled, so it cannot only be run; leave out -r, or "
+                                 "compile it first",
+                                 "lightnet -c -o compiled.json", o);
     }
     if (ln_context_get_state(ctx) >= LN_CONTEXT_PLANNED && !o->writes)
         return check_only_run(o);
     if (ln_context_get_state(ctx) >= LN_CONTEXT_PLANNED)
-        return LN_FAIL(LN_STATE, "%s is compiled already; run it with: lightnet -r %s", o->source,
-                       o->source);
+        return fail_with_command("is compiled already; run it with", "lightnet -r", o);
     LN_TRY(compile_model(ctx, o->target, compile_flags_options(&o->flags)));
     if (strcmp(o->outfile, "!") == 0)
         return LN_OK;

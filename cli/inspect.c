@@ -298,11 +298,20 @@ static void print_work(double macs, size_t unknown_count, int is_bound)
                macs, unknown_count ? ", without what has a dynamic shape" : "");
 }
 
-static void print_costs(const ln_context *ctx, size_t refused_count, int is_bound)
+static void print_refused(const char *model, size_t count)
+{
+    static const option_id own[] = {OPT_VERBOSE, OPT_OUTFILE};
+    char *next = options_command("lightnet opt --verbose", &opt_usage, own, 2, model);
+    printf("refused    %zu rewrite%s: `%s` lists the reasons\n", count, count == 1 ? "" : "s",
+           next ? next : "lightnet opt --verbose");
+    free(next);
+}
+
+static void print_costs(const ln_context *ctx, const char *model, size_t refused_count,
+                        int is_bound)
 {
     if (refused_count > 0)
-        printf("refused    %zu rewrite%s: `lightnet opt --verbose` lists the reasons\n",
-               refused_count, refused_count == 1 ? "" : "s");
+        print_refused(model, refused_count);
     print_memory(ctx);
     print_fallback(ctx);
     size_t open_count = ln_context_unplanned(ctx).tensor_count;
@@ -337,7 +346,7 @@ static ln_status inspect(ln_context *ctx, inspect_options *o, const ln_preflight
         print_work(macs, ln_context_unplanned(ctx).tensor_count, is_bound);
     LN_TRY(compile(ctx, o, &refused_count));
     if (!has_json_only(o))
-        print_costs(ctx, refused_count, is_bound);
+        print_costs(ctx, o->model, refused_count, is_bound);
     if (o->json)
         inspect_put_costs(j, ctx, macs, refused_count);
     return LN_OK;

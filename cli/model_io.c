@@ -142,6 +142,12 @@ static ln_status set_only_shape(ln_context *ctx, const char *text, int ndim, con
                    ln_context_input_name(ctx, 0), text);
 }
 
+static ln_status fail_shape(const char *text)
+{
+    return LN_FAIL(LN_INVALID, "-s takes NAME=1x3x224x224, SYMBOL=4 or SYMBOL=1..32, not '%s'",
+                   text);
+}
+
 static ln_status set_shape(ln_context *ctx, const char *text, int is_upper_only)
 {
     const char *equals = strrchr(text, '=');
@@ -151,8 +157,7 @@ static ln_status set_shape(ln_context *ctx, const char *text, int is_upper_only)
     if (!equals && *text && parse_shape(text, &ndim, dims))
         return set_only_shape(ctx, text, ndim, dims);
     if (!equals || equals == text || !equals[1] || !parse_shape(equals + 1, &ndim, dims))
-        return LN_FAIL(LN_INVALID, "-s takes NAME=1x3x224x224, SYMBOL=4 or SYMBOL=1..32, not '%s'",
-                       text);
+        return fail_shape(text);
     char *name = ln_strdup(text);
     if (!name)
         return LN_NO_MEMORY;
@@ -165,6 +170,8 @@ static ln_status set_shape(ln_context *ctx, const char *text, int is_upper_only)
         status = ln_context_set_symbol(ctx, name, dims[0]);
     else
         status = LN_FAIL(LN_NOT_FOUND, "-s %s: the model has no input '%s'", text, name);
+    if (status == LN_NOT_FOUND && strchr(name, ','))
+        status = fail_shape(text); // several, of which one is none
     ln_free(name);
     return status;
 }
@@ -291,7 +298,62 @@ static ln_status check_names(const option_texts *texts)
     return LN_OK;
 }
 
-static ln_status set_shapes(ln_context *ctx, const option_texts *texts, int is_upper_only)
+// ---- Several in one option ----
+
+// Whether `part`, of `len` bytes, is NAME=SHAPE or NAME=RANGE.
+static int is_whole_part(const char *part, size_t len)
+{
+    char *text = ln_strdup_printf("%.*s", (int)len, part);
+    const char *equals = text ? strrchr(text, '=') : NULL;
+    int ndim, dims[TL_MAXDIM], from, to;
+    int is_whole = equals && equals > text && equals[1] &&
+                   (parse_shape(equals + 1, &ndim, dims) || parse_range(equals + 1, &from, &to));
+    ln_free(text);
+    return is_whole;
+}
+
+// The comma before the next NAME= of "n=1,h=8"; NULL if there is none. Commas in shapes stand
+// before digits.
+static char *next_comma(char *text)
+{
+    for (char *comma = strchr(text, ','); comma; comma = strchr(comma + 1, ','))
+        if ((comma[1] < '0' || comma[1] > '9') && strchr(comma, '=') &&
+            is_whole_part(text, (size_t)(comma - text)))
+            return comma;
+    return NULL;
+}
+
+static int names_input(const ln_context *ctx, const char *text)
+{
+    size_t index;
+    char *name = ln_strdup_printf("%.*s", (int)shape_name_len(text), text);
+    int is_input = name && name[0] && model_find_input(ctx, name, &index);
+    ln_free(name);
+    return is_input;
+}
+
+// `texts` with one item for each shape; `copies` receives what is to be given back with ln_free.
+static ln_status split_texts(const ln_context *ctx, const option_texts *texts, option_texts *parts,
+                             char **copies)
+{
+    for (int i = 0; i < texts->count; i++) {
+        char *text = copies[i] = ln_strdup(texts->items[i]);
+        if (!text)
+            return LN_NO_MEMORY;
+        for (char *comma = text; comma; text = comma + 1) {
+            comma = names_input(ctx, text) ? NULL : next_comma(text);
+            if (parts->count == MAX_OPTION_TEXTS)
+                return LN_FAIL(LN_LIMIT, "-s is given more than %d times", MAX_OPTION_TEXTS);
+            parts->items[parts->count++] = text;
+            if (!comma)
+                break;
+            *comma = '\0';
+        }
+    }
+    return LN_OK;
+}
+
+static ln_status set_all_shapes(ln_context *ctx, const option_texts *texts, int is_upper_only)
 {
     LN_TRY(check_names(texts));
     if (texts->count > 0 && ln_context_get_state(ctx) >= LN_CONTEXT_PLANNED)
@@ -299,6 +361,18 @@ static ln_status set_shapes(ln_context *ctx, const option_texts *texts, int is_u
     for (int i = 0; i < texts->count; i++)
         LN_TRY(set_shape(ctx, texts->items[i], is_upper_only));
     return LN_OK;
+}
+
+static ln_status set_shapes(ln_context *ctx, const option_texts *texts, int is_upper_only)
+{
+    option_texts parts = {.count = 0};
+    char *copies[MAX_OPTION_TEXTS] = {NULL};
+    ln_status status = split_texts(ctx, texts, &parts, copies);
+    if (status == LN_OK)
+        status = set_all_shapes(ctx, &parts, is_upper_only);
+    for (int i = 0; i < texts->count; i++)
+        ln_free(copies[i]);
+    return status;
 }
 
 ln_status model_set_shapes(ln_context *ctx, const option_texts *texts)

@@ -3,6 +3,7 @@
 // takes, and whether the model still computes the same.
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <lightnet/spelling.h>
@@ -128,26 +129,31 @@ static ln_status dump(watcher *w, const char *pass, const ln_context *ctx)
 
 // `blame` minds what leaves the tolerance; bits that an exact rule lost are found without one, and
 // without kernels, which have other bits anyway.
-static const char *blame_command(ln_context *now, ln_context *before)
+static char *blame_command(const opt_options *o, ln_context *now, ln_context *before)
 {
+    static const option_id own[] = {OPT_TARGET, OPT_OUTFILE, OPT_VERBOSE};
     tolerance allowed = TOLERANCE_DEFAULT;
     comparison c;
     ln_status status = compare_models(now, before, &allowed, NULL, &c);
-    return status == LN_OK && c.wrong_count == 0 ? "lightnet blame -t ref --rtol=0 --atol=0"
-                                                 : "lightnet blame";
+    int is_exact = status == LN_OK && c.wrong_count == 0;
+    return options_command(is_exact ? "lightnet blame -t ref --rtol=0 --atol=0" : "lightnet blame",
+                           &blame_usage, is_exact ? own : own + 1, is_exact ? 3 : 2, o->model);
 }
 
-static ln_status fail_other_result(const char *pass, const comparison *c, ln_context *now,
-                                   ln_context *before)
+static ln_status fail_other_result(const opt_options *o, const char *pass, const comparison *c,
+                                   ln_context *now, ln_context *before)
 {
     char words[512];
     const ln_tensor_entry *entry = ln_tensor_table_find(before->tensor_table, c->first.tensor);
     describe_deviation(&c->first, entry ? entry->tensor : NULL, words, sizeof words);
-    return LN_FAIL(LN_INVALID,
-                   "after pass '%s' the model computes something else: tensor '%s' of '%s' (%s): "
-                   "%s; `%s` finds the firing",
-                   pass, c->first.tensor, c->first.op, c->first.optype, words,
-                   blame_command(now, before));
+    char *next = blame_command(o, now, before);
+    ln_status status = LN_FAIL(
+        LN_INVALID,
+        "after pass '%s' the model computes something else: tensor '%s' of '%s' (%s): %s; "
+        "`%s` finds the firing",
+        pass, c->first.tensor, c->first.op, c->first.optype, words, next ? next : "lightnet blame");
+    free(next);
+    return status;
 }
 
 static ln_status verify(watcher *w, const char *pass, const ln_context *ctx)
@@ -165,7 +171,7 @@ static ln_status verify(watcher *w, const char *pass, const ln_context *ctx)
     comparison c;
     ln_status status = compare_models(now, w->before, &allowed, NULL, &c);
     if (status == LN_OK && c.wrong_count > 0)
-        status = fail_other_result(pass, &c, now, w->before);
+        status = fail_other_result(w->o, pass, &c, now, w->before);
     if (status == LN_OK)
         say_info("%s: %zu firings, %zu tensors agree (%s)", pass, w->firing_count, c.tensor_count,
                  w->is_exact ? "same bits" : "within the tolerance");

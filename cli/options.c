@@ -404,6 +404,25 @@ void options_print_given(FILE *out, const verb_usage *verb, const option_id *exc
     }
 }
 
+char *options_command(const char *start, const verb_usage *verb, const option_id *except,
+                      size_t count, const char *model)
+{
+    char *text = NULL;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+    if (!out)
+        return NULL;
+    fputs(start, out);
+    options_print_given(out, verb, except, count);
+    fputc(' ', out);
+    print_word(out, model);
+    int is_cut = ferror(out);
+    if (fclose(out) == 0 && !is_cut)
+        return text;
+    free(text);
+    return NULL;
+}
+
 // ---- Parsing ----
 
 enum { FIRST_LONG = 256, MAX_VERB_OPTIONS = OPT_COUNT };

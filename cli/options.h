@@ -134,6 +134,11 @@ int options_check_overwrite(const verb_usage *verb, const char *written, const c
 // `count` of them; as a shell reads them.
 void options_print_given(FILE *out, const verb_usage *verb, const option_id *except, size_t count);
 
+// A command to go on with: `start`, the options as above, and `model` as a shell reads it. The
+// caller gives it back with free; NULL without memory.
+char *options_command(const char *start, const verb_usage *verb, const option_id *except,
+                      size_t count, const char *model);
+
 // A word as a shell reads it, quoted where that is needed.
 void print_word(FILE *out, const char *word);
 

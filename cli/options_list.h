@@ -22,7 +22,7 @@
       "input may be given by position (-i 0=FILE)") \
     X(SHAPE, "shape", 's', "NAME=SHAPE", OPTION_TEXTS, 0, \
       "shape of input NAME (x=1x3x224x224; with one input the name may be left out), or size of a symbolic " \
-      "dimension (batch=4), or from where to where it goes (batch=1..32): one plan for all of them") \
+      "dimension (batch=4), or from where to where it goes (batch=1..32): one plan for all of them; several with commas between them (n=1,h=8)") \
     X(MODEL, "model", 'm', "MODEL", OPTION_TEXT, 0, "make random weights for this model") \
     X(TYPE, "type", 0, "TYPE", OPTION_CALL, 0, "0 for float (default), 2 for int8") \
     X(BASE, "base", 0, "FILE", OPTION_TEXTS, 0, \

@@ -266,7 +266,7 @@ static void say_as_read(const verifier *v, int is_right, const char *text)
         printf("      cannot say more: %s\n", printable(text));
     else if (!is_right)
         printf("      the model as it was read gives something else than what is stored as well: "
-               "%s\n",
+               "%s;\n      no rewrite is at fault: what is stored is, or what an operator means\n",
                text);
     else
         printf("      the model as it was read gives what is stored: a rewrite or a kernel for %s "

@@ -243,7 +243,10 @@ static ln_status check_values_used(const ln_rule_parser *p, ln_place place)
 
 static ln_status parse_tag(ln_rule_parser *p, ln_rule_tag *out_tag)
 {
-    LN_TRY(ln_rule_expect_sign(p, '['));
+    if (!ln_rule_at_sign(p, '['))
+        return ln_rule_fail_expected(p, "what the rewrite does to the numbers: [exact], [reorders] "
+                                        "or [rounds]");
+    LN_TRY(ln_rule_next(p));
     for (int i = 0; i < LN_RULE_TAG_COUNT; i++) {
         if (ln_rule_at_word(p, ln_rule_tag_name((ln_rule_tag)i))) {
             *out_tag = (ln_rule_tag)i;

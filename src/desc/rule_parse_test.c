@@ -181,7 +181,8 @@ static const struct {
     {"not into ONNX", "into onnx rule r [exact] a = act(b) => a = relu(b)", LN_SYNTAX,
      "the rule does not lead into ONNX: 'relu' of its result is as far from it as its root 'act'"},
     {"no name", "rule [exact]", LN_SYNTAX, "1:6: expected the name of the rule, found '['"},
-    {"no tag", "rule r a = f(b)", LN_SYNTAX, "1:8: expected '[', found 'a'"},
+    {"no tag", "rule r a = f(b)", LN_SYNTAX,
+     "1:8: expected what the rewrite does to the numbers: [exact], [reorders] or [rounds], found 'a'"},
     {"other tag", "rule r [fast]", LN_SYNTAX,
      "1:9: expected a tag: exact, reorders or rounds, found 'fast'"},
     {"no result", "rule r [exact]\n" TWO, LN_SYNTAX, "2:19: expected '=>', found the end"},
@@ -422,7 +423,9 @@ TEST(a_file_reads_like_its_text)
     CHECK_OK(ln_text_write_file(path, "rule r\n", 7));
     CHECK_FAILS(ln_rule_set_read(path, &set), LN_SYNTAX);
     CHECK_MESSAGE(path);
-    CHECK_MESSAGE(":2:1: expected '[', found the end");
+    CHECK_MESSAGE(
+        ":2:1: expected what the rewrite does to the numbers: [exact], [reorders] or [rounds], found "
+        "the end");
     CHECK_NULL(set);
     unlink(path);
 }

@@ -10,6 +10,7 @@ import os
 import pathlib
 import random
 import re
+import shlex
 import struct
 import subprocess
 import sys
@@ -199,10 +200,32 @@ def test_wrong_tag():
         fail(done, "no command that compares bits")
         return
     run("blame", *rules, code=0)
-    done = run(*command[1].split(), *rules, code=1)
+    # The command goes as it is: the rules and the model are in it.
+    done = run(*command[1].split(), code=1)
     check_text(done, "1. firing 1: rule wrong_tag [exact]")
     pathlib.Path("tag.rules").write_text(WRONG_TAG.replace("[exact]", "[rounds]"))
     run("opt", "--verify", "-o", "out.net", *rules, code=0)
+
+
+def test_commands_to_go_on_with_go_as_they_are():
+    pathlib.Path("go on.net").write_text("""input(| dst=x | dtype=TL_FLOAT, dims=[-1, 4, 6, 6], names=["n", "", "", ""]);
+create(| dst=w | dtype=TL_FLOAT, dims=[4, 4, 3, 3], ran=[-1, 1]);
+create(| dst=b | dtype=TL_FLOAT, dims=[4], ran=[-1, 1]);
+conv2d(src=x, weight=w, bias=b | dst=c | size=[3, 3]);
+relu(src=c | dst=y |);
+""")
+    pathlib.Path("in groups.rules").write_text("""rule in_groups [exact]
+  y = relu(c)
+  c = conv2d(x, w, b | act="none")
+  => y = conv2d(x, w, b | params(c), act="relu", group=3)
+""")
+    done = run("inspect", "--rules", "in groups.rules", "-s", "n=2", "go on.net", code=0)
+    command = re.search("`lightnet (opt .*?)` lists the reasons", done.stdout)
+    if not command:
+        fail(done, "no command that lists refused rewrites")
+        return
+    listed = run(*shlex.split(command[1]), code=0)
+    check_text(listed, "in_groups [exact] (in groups.rules:1) at 'relu0' (relu) is refused", "stderr")
 
 
 def test_what_a_pass_does_without_rules_hides_no_wrong_tag():
@@ -469,7 +492,7 @@ def test_mutated_models():
 def main():
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
-        for test in (test_opt, test_wrong_tag, test_what_a_pass_does_without_rules_hides_no_wrong_tag, test_agreement, test_wrong_rules, test_two_rules,
+        for test in (test_opt, test_wrong_tag, test_commands_to_go_on_with_go_as_they_are, test_what_a_pass_does_without_rules_hides_no_wrong_tag, test_agreement, test_wrong_rules, test_two_rules,
                      test_ranges, test_signed_zeros, test_given_data, test_command_line, test_refused_rules, test_mutated_models):
             test()
         os.chdir("/")

@@ -658,8 +658,25 @@ def test_names_with_an_equals_sign():
     run("run", equal, "-i", "a=k=v/x.npy", "-i", "a=b=[0,0]", out="[7 8]")
     run("run", equal, "--zero", "-s", "n=m=3", out="c=d: float32 [3]")
     run("run", equal, "--zero", "-s", "a=b=4", "-s", "a=4", out="c=d: float32 [4]")
+    run("run", equal, "--zero", "-s", "a=b=4,a=4", out="c=d: float32 [4]")
     run("run", equal, "-i", "a=b=[1,2]", "-i", "a=[10,20]", "-o", "c=d=e.npy")
     assert np.load("e.npy").tolist() == [11, 22]
+
+
+def test_several_shapes_in_one_option():
+    """A comma before a name begins the next; those before digits belong to the shape."""
+    net = write("several.net", 'input(| dst=x | dtype=TL_FLOAT, dims=[-1, -1], names=["n", "h"]);\n'
+                               'input(| dst=z | dtype=TL_FLOAT, dims=[-1, 2]);\nrelu(src=x | dst=y |);\nrelu(src=z | dst=q |);\n')
+    for given in (["n=1,h=8,z=3x2"], ["x=1,8,z=3,2"], ["z=[3,2],n=1,h=8"], ["h=8,z=3x2", "-s", "n=1"]):
+        done = run("run", net, "--zero", "-s", *given, out="y: float32 [1, 8]")
+        assert "q: float32 [3, 2]" in done.stdout, given
+    run("inspect", net, "-s", "n=1,h=2..4,z=3x2", out="h=4")
+    for given, err in (("n=1,q=3", "no input has a dimension 'q'"), ("n=1,n=2", "given twice for one name, with 'n=1' and 'n=2'"),
+                       ("n=1,h=", "-s takes NAME=1x3x224x224"), ("n=1,,h=2", "-s takes"), ("n=,h=2", "-s takes")):
+        run("run", net, "--zero", "-s", given, code=1, err=err)
+    # An input whose name looks like two options is meant as a whole.
+    odd = write("odd.onnx", ow.model([ow.node("Neg", ["n=1,h"], ["y"])], [("n=1,h", ow.tensor_type("FLOAT", ["k"]))], [("y", ow.tensor_type("FLOAT", ["k"]))]))
+    run("run", odd, "--zero", "-s", "n=1,h=5", out="y: float32 [5]")
 
 
 def test_options_of_pictures_are_for_one_of_the_inputs():
