@@ -92,7 +92,8 @@ static const void *value_of(const ln_call *call, const ln_tensor_entry *entry,
     bool is_constant = entry->isstatic && !entry->is_input;
     ln_call *noted = (ln_call *)(uintptr_t)call;
     *(is_constant ? &noted->has_read_constants : &noted->has_read_values) = true;
-    if (call->is_run)
+    bool is_elsewhere = entry->mtype > LN_MEM_CPU; // where this cannot read it
+    if (call->is_run && !is_elsewhere)
         return tensor->len == 0 ? (const void *)tensor->dims : tensor->data;
     return entry->is_input ? NULL : entry->known;
 }

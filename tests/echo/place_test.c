@@ -208,6 +208,22 @@ TEST(a_target_without_what_it_takes_is_as_before)
     close_echo(echo);
 }
 
+TEST(shapes_follow_from_constants_that_are_on_a_device)
+{
+    static const char text[] = "input(| dst=x | dtype=TL_FLOAT, dims=[1, 1, 4, 4]);\n"
+                               "create(| dst=s | dtype=TL_FLOAT, dims=[4], data=[1, 1, 2, 2]);\n"
+                               "resize(src=x, scales=s | dst=y | mode=nearest);\n"
+                               "output(src=y | |);\n";
+    ln_arch *echo = open_echo(&(echo_settings){ECHO_DEFAULTS});
+    float expected[64];
+    make_expected(text, expected);
+    ln_context *ctx = load_text(text, "echo,ref");
+    CHECK_TYPES(ctx, "copy_ref copy_ref resize_echo copy_ref ");
+    check_values(ctx, expected);
+    close_context(ctx);
+    close_echo(echo);
+}
+
 // ---- Random subsets ----
 
 static void check_plan(const ln_context *ctx)
@@ -246,4 +262,4 @@ TEST_LIST(a_device_that_takes_all_gets_one_group, a_device_alone_gets_all,
           what_no_arch_takes_is_named_completely, a_group_is_convex,
           a_tensor_is_copied_once_for_each_memory, devices_in_main_memory_need_no_copies,
           two_devices_pass_tensors_through_main_memory, a_target_without_what_it_takes_is_as_before,
-          random_subsets_give_the_same_bits)
+          shapes_follow_from_constants_that_are_on_a_device, random_subsets_give_the_same_bits)
