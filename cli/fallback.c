@@ -19,7 +19,7 @@ typedef struct type_count {
 } type_count;
 
 // What is computed from constants alone runs once, when the model is loaded.
-static int is_run(const ln_context *ctx, const ln_op *op)
+int op_is_run(const ln_context *ctx, const ln_op *op)
 {
     int is_static = op->op_arg->tensors_out != NULL;
     const ln_tensor_list_entry *out;
@@ -30,9 +30,31 @@ static int is_run(const ln_context *ctx, const ln_op *op)
     return op->run && !is_static;
 }
 
+static ln_mem_type memory_of_first(const ln_context *ctx, const ln_list *tensors)
+{
+    const ln_tensor_list_entry *listed = tensors ? tensors->data : NULL;
+    const ln_tensor_entry *entry =
+        listed ? ln_tensor_table_find(ctx->tensor_table, listed->name) : NULL;
+    return entry && entry->mtype != LN_MEM_NONE ? entry->mtype : LN_MEM_CPU;
+}
+
+int op_is_copy(const ln_context *ctx, const ln_op *op)
+{
+    return strcmp(op->op_arg->optype, "copy_ref") == 0 &&
+           memory_of_first(ctx, op->op_arg->tensors_in) !=
+               memory_of_first(ctx, op->op_arg->tensors_out);
+}
+
+// What only devices need has no kernel elsewhere.
+static int is_computed(const ln_context *ctx, const ln_op *op)
+{
+    return op_is_run(ctx, op) && !op_is_copy(ctx, op) &&
+           strcmp(op->op_arg->optype, "wait_ref") != 0;
+}
+
 static int is_ref(const ln_context *ctx, const ln_op *op)
 {
-    return strcmp(op->op_arg->arch, "ref") == 0 && is_run(ctx, op);
+    return strcmp(op->op_arg->arch, "ref") == 0 && is_computed(ctx, op);
 }
 
 // Of dynamic shapes there is no cost before the run.
@@ -56,7 +78,7 @@ fallback fallback_of(const ln_context *ctx)
     if (!ln_context_target(ctx) || strncmp(ln_context_target(ctx), "ref", 3) == 0)
         return f;
     LN_LIST_FOREACH (op, ctx->ops) {
-        if (!is_run(ctx, op))
+        if (!is_computed(ctx, op))
             continue;
         double cost = ln_op_cost(op);
         f.op_count++;

@@ -8,8 +8,14 @@
 
 #include <lightnet/context.h>
 
+// Whether the operator computes something in a run.
+int op_is_run(const ln_context *ctx, const ln_op *op);
+
+// Whether it brings a tensor from one memory to another.
+int op_is_copy(const ln_context *ctx, const ln_op *op);
+
 typedef struct fallback {
-    size_t ref_count, op_count; // operators that run
+    size_t ref_count, op_count; // operators that run, without copies and waits
     double work;                // of all of them that the first are, from 0 to 1; -1: not known
     double ref_cost;            // in work units
 } fallback;

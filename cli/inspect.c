@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // `lightnet inspect`: what a model is, what it costs, and all that keeps it from running.
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,14 +11,19 @@
 #include "compile_flags.h"
 #include "fallback.h"
 #include "file_bytes.h"
+#include "given_options.h"
 #include "inspect_json.h"
 #include "model_io.h"
+#include "plan_draw.h"
 #include "plugin_option.h"
+#include "split.h"
 
 typedef struct inspect_options {
     const char *model;
     const char *target;
     const char *json; // NULL: none; "-": standard output, in place of the text
+    const char *outfile;
+    int is_svg; // to outfile, in place of the text
     option_texts shapes;
     compile_flags flags;
 } inspect_options;
@@ -25,6 +31,8 @@ typedef struct inspect_options {
 static const verb_option takes[] = {
     TAKES(TARGET, inspect_options, target),
     NOTE(SHAPE, inspect_options, shapes, "; work and memory depend on them"),
+    TAKES(SVG, inspect_options, is_svg),
+    NOTE(OUTFILE, inspect_options, outfile, "the picture (default \"-\", standard output)"),
     TAKES(JSON, inspect_options, json),
     COMPILE_FLAGS(inspect_options, flags),
     TAKES_PLUGIN,
@@ -266,26 +274,32 @@ static void print_fallback(const ln_context *ctx)
 
 typedef struct watcher {
     size_t refused_count;
-    int is_verbose;
+    offload_notes notes;
 } watcher;
 
 static void note_firing(void *user, const ln_firing *firing)
 {
     watcher *w = user;
     w->refused_count += firing->is_refused != 0;
-    if (w->is_verbose)
+    if (w->notes.is_verbose)
         say_firing(NULL, firing);
 }
 
-static ln_status compile(ln_context *ctx, inspect_options *o, size_t *out_refused_count)
+static void note_decision(void *user, const ln_offload *offload)
+{
+    watcher *w = user;
+    note_offload(&w->notes, offload);
+}
+
+// The caller frees the notes of *w, also where this fails.
+static ln_status compile(ln_context *ctx, inspect_options *o, watcher *w)
 {
     ln_optimize_options options = *compile_flags_options(&o->flags);
-    watcher w = {.is_verbose = o->flags.is_verbose};
+    w->notes.is_verbose = o->flags.is_verbose;
     options.on_firing = note_firing;
-    options.user = &w;
-    LN_TRY(compile_if_needed(ctx, ln_context_source(ctx), o->target, &options));
-    *out_refused_count = w.refused_count;
-    return LN_OK;
+    options.on_offload = note_decision;
+    options.user = w;
+    return compile_if_needed(ctx, ln_context_source(ctx), o->target, &options);
 }
 
 static void print_work(double macs, size_t unknown_count, int is_bound)
@@ -322,19 +336,62 @@ static void print_costs(const ln_context *ctx, const char *model, size_t refused
 
 // ---- The command ----
 
-static int has_json_only(const inspect_options *o)
+static int has_no_text(const inspect_options *o)
 {
-    return o->json && strcmp(o->json, "-") == 0;
+    return o->is_svg || (o->json && strcmp(o->json, "-") == 0);
+}
+
+static ln_status draw_to(const char *path, const ln_context *ctx, const ln_plan *plan,
+                         const model_split *split)
+{
+    if (strcmp(path, "-") == 0)
+        return plan_write_svg(stdout, ctx, plan, split);
+    FILE *out = fopen(path, "w");
+    if (!out)
+        return LN_FAIL(LN_IO, "cannot write %s: %s", path, strerror(errno));
+    ln_status status = plan_write_svg(out, ctx, plan, split);
+    int is_bad = ferror(out);
+    if (fclose(out) != 0 || is_bad)
+        status = LN_FAIL(LN_IO, "cannot write %s: %s", path, strerror(errno));
+    if (status != LN_OK)
+        file_discard(path);
+    return status;
+}
+
+static ln_status draw(const ln_context *ctx, const inspect_options *o, const model_split *split)
+{
+    ln_plan *plan;
+    LN_TRY(ln_context_plan_create(ctx, &plan));
+    ln_status status = draw_to(o->outfile, ctx, plan, split);
+    ln_context_plan_free(plan);
+    return status;
+}
+
+static ln_status write_costs(ln_context *ctx, const inspect_options *o, const watcher *w,
+                             json_out *j, double macs, int is_bound)
+{
+    model_split split;
+    LN_TRY(split_init(&split, ctx));
+    if (!has_no_text(o)) {
+        print_costs(ctx, o->model, w->refused_count, is_bound);
+        split_print(stdout, &split, &w->notes);
+    }
+    if (o->json) {
+        inspect_put_costs(j, ctx, macs, w->refused_count);
+        split_put_json(j, &split, ctx, &w->notes);
+    }
+    ln_status status = o->is_svg ? draw(ctx, o, &split) : LN_OK;
+    split_deinit(&split);
+    return status;
 }
 
 static ln_status inspect(ln_context *ctx, inspect_options *o, const ln_preflight *report,
                          json_out *j)
 {
-    size_t refused_count;
     LN_TRY(model_set_shapes(ctx, &o->shapes));
     if (o->json)
         LN_TRY(inspect_put_contents(j, report, ctx, o->shapes.count > 0));
-    if (!has_json_only(o)) {
+    if (!has_no_text(o)) {
         print_info(ctx);
         print_defaults(ctx);
         if (!report)
@@ -342,14 +399,14 @@ static ln_status inspect(ln_context *ctx, inspect_options *o, const ln_preflight
     }
     int is_bound = !has_open_input(ctx);
     double macs = ln_context_macs(ctx);
-    if (!has_json_only(o))
+    if (!has_no_text(o))
         print_work(macs, ln_context_unplanned(ctx).tensor_count, is_bound);
-    LN_TRY(compile(ctx, o, &refused_count));
-    if (!has_json_only(o))
-        print_costs(ctx, o->model, refused_count, is_bound);
-    if (o->json)
-        inspect_put_costs(j, ctx, macs, refused_count);
-    return LN_OK;
+    watcher w = {.refused_count = 0};
+    ln_status status = compile(ctx, o, &w);
+    if (status == LN_OK)
+        status = write_costs(ctx, o, &w, j, macs, is_bound);
+    offload_notes_free(&w.notes);
+    return status;
 }
 
 static int inspect_model(inspect_options *o, const ln_preflight *report, json_out *j)
@@ -377,12 +434,23 @@ static int inspect_problems(const inspect_options *o, const ln_preflight *report
     return status == LN_OK ? EXIT_FAILED : say_failure();
 }
 
+static int check_output(const inspect_options *o)
+{
+    if (o->is_svg && o->json)
+        return say_usage_error("inspect", "one of --svg and --json at a time");
+    if (!o->is_svg && given_value(OPT_OUTFILE))
+        return say_usage_error("inspect", "-o says where the picture goes that --svg draws");
+    return plan_check_ending("inspect", o->outfile, o->is_svg);
+}
+
 int cmd_inspect(int argc, char **argv)
 {
-    inspect_options o = {0};
+    inspect_options o = {.outfile = "-"};
     json_out json = {0};
     compile_flags_init(&o.flags);
     int code = options_parse_one(&inspect_usage, "model", argc, argv, &o, &o.model);
+    if (code == EXIT_OK)
+        code = check_output(&o);
     if (code != EXIT_OK)
         return code == -1 ? EXIT_OK : code;
     o.target = compile_flags_target(&o.flags, o.target);
@@ -393,7 +461,7 @@ int cmd_inspect(int argc, char **argv)
         strcmp(o.model, "-") == 0 ? LN_UNSUPPORTED : ln_preflight_create(o.model, &report);
     if (status != LN_OK && status != LN_UNSUPPORTED)
         return say_failure();
-    if (report && !has_json_only(&o))
+    if (report && !has_no_text(&o))
         print_report(report);
     if (o.json)
         code = json_begin(&json) == LN_OK ? EXIT_OK : say_failure();

@@ -38,7 +38,7 @@
       "names of classes, one a line: show the top ones") \
     X(TOP, "top", 0, "COUNT", OPTION_COUNT, 1000, "how many (default 5), also without names") \
     X(SHORT, "short", 0, NULL, OPTION_FLAG, 0, "totals only") \
-    X(SVG, "svg", 0, NULL, OPTION_FLAG, 0, "draw it: memory over time, one rectangle a tensor") \
+    X(SVG, "svg", 0, NULL, OPTION_FLAG, 0, "draw it: memory over time, one rectangle a tensor; what devices compute and copy is above that") \
     X(JSON, "json", 'j', "FILE", OPTION_MAYBE, 0, \
       "one JSON object, to FILE or to standard output in place of the text") \
     X(PROFILE, "profile", 0, "ORDER", OPTION_MAYBE, 0, \

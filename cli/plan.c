@@ -117,6 +117,7 @@ typedef struct plan_options {
     option_texts shapes;
     int is_short, is_svg;
     compile_flags flags;
+    offload_notes notes;
 } plan_options;
 
 static const verb_option takes[] = {
@@ -143,28 +144,27 @@ const verb_usage plan_usage = {
 };
 
 // The ending of a file whose content would be something else; NULL where it fits.
-static const char *find_wrong_ending(const plan_options *o)
+static const char *find_wrong_ending(const char *outfile)
 {
     static const char *const pictures[] = {".png",  ".jpg", ".jpeg", ".gif", ".bmp", ".webp",
                                            ".tiff", ".tif", ".pdf",  ".eps", ".ps",  ".dot"};
-    const char *slash = strrchr(o->outfile, '/');
-    const char *ending = strrchr(slash ? slash : o->outfile, '.');
+    const char *slash = strrchr(outfile, '/');
+    const char *ending = strrchr(slash ? slash : outfile, '.');
     for (size_t i = 0; ending && i < sizeof pictures / sizeof pictures[0]; i++)
         if (strcasecmp(ending, pictures[i]) == 0)
             return ending;
     return NULL;
 }
 
-static int check_ending(const plan_options *o)
+int plan_check_ending(const char *verb, const char *outfile, int is_svg)
 {
-    const char *ending = find_wrong_ending(o);
+    const char *ending = find_wrong_ending(outfile);
     if (ending)
-        return say_usage_error("plan",
-                               "%s: the plan is not drawn as %s; --svg -o FILE.svg draws it",
-                               o->outfile, ending);
-    size_t len = strlen(o->outfile);
-    if (!o->is_svg && len > 4 && strcasecmp(o->outfile + len - 4, ".svg") == 0)
-        return say_usage_error("plan", "%s would hold text; --svg draws", o->outfile);
+        return say_usage_error(verb, "%s: the plan is not drawn as %s; --svg -o FILE.svg draws it",
+                               outfile, ending);
+    size_t len = strlen(outfile);
+    if (!is_svg && len > 4 && strcasecmp(outfile + len - 4, ".svg") == 0)
+        return say_usage_error(verb, "%s would hold text; --svg draws", outfile);
     return EXIT_OK;
 }
 
@@ -178,22 +178,33 @@ static int parse(int argc, char **argv, plan_options *o)
                                o->json);
     if (code == EXIT_OK && o->json && strcmp(o->json, "-") != 0)
         o->outfile = o->json;
-    return code == EXIT_OK ? check_ending(o) : code;
+    return code == EXIT_OK ? plan_check_ending("plan", o->outfile, o->is_svg) : code;
+}
+
+static ln_status write_split_plan(FILE *out, const plan_options *o, const ln_context *ctx,
+                                  const ln_plan *plan, const model_split *split)
+{
+    ln_unplanned unplanned = ln_context_unplanned(ctx);
+    if (o->is_svg)
+        return plan_write_svg(out, ctx, plan, split);
+    if (o->json) {
+        json_note_written();
+        return plan_write_json(out, ctx, plan, split, &o->notes);
+    }
+    print_plan(out, ctx, plan, &unplanned, o->is_short);
+    if (!o->is_short)
+        split_print(out, split, &o->notes);
+    return LN_OK;
 }
 
 static ln_status write_plan(FILE *out, const plan_options *o, const ln_context *ctx,
                             const ln_plan *plan)
 {
-    ln_unplanned unplanned = ln_context_unplanned(ctx);
-    if (o->is_svg)
-        return plan_write_svg(out, ctx, plan);
-    if (o->json) {
-        json_note_written();
-        plan_write_json(out, ctx, plan);
-    } else {
-        print_plan(out, ctx, plan, &unplanned, o->is_short);
-    }
-    return LN_OK;
+    model_split split;
+    LN_TRY(split_init(&split, ctx));
+    ln_status status = write_split_plan(out, o, ctx, plan, &split);
+    split_deinit(&split);
+    return status;
 }
 
 static ln_status write_to_file(const plan_options *o, const ln_context *ctx, const ln_plan *plan)
@@ -229,6 +240,16 @@ static ln_status check_budget(const ln_context *ctx)
                    u.op_count, u.op_count == 1 ? "" : "s", u.op_count == 1 ? "s" : "", u.ops[0]);
 }
 
+static ln_status compile(ln_context *ctx, plan_options *o)
+{
+    ln_optimize_options options = *compile_flags_options(&o->flags);
+    o->notes.is_verbose = o->flags.is_verbose;
+    options.on_offload = note_offload;
+    options.user = &o->notes;
+    LN_TRY(model_set_shapes(ctx, &o->shapes));
+    return compile_if_needed(ctx, o->model, o->target, &options);
+}
+
 int cmd_plan(int argc, char **argv)
 {
     plan_options o = {.outfile = "-"};
@@ -241,9 +262,7 @@ int cmd_plan(int argc, char **argv)
     if (!ctx)
         return EXIT_FAILED;
     ln_plan *plan;
-    ln_status status = model_set_shapes(ctx, &o.shapes);
-    if (status == LN_OK)
-        status = compile_if_needed(ctx, o.model, o.target, compile_flags_options(&o.flags));
+    ln_status status = compile(ctx, &o);
     if (status == LN_OK)
         status = ln_context_plan_create(ctx, &plan);
     if (status == LN_OK) {
@@ -254,6 +273,7 @@ int cmd_plan(int argc, char **argv)
     if (status == LN_OK)
         status = check_budget(ctx);
     code = status == LN_OK ? EXIT_OK : say_failure();
+    offload_notes_free(&o.notes);
     close_model(ctx);
     return code;
 }

@@ -8,11 +8,19 @@
 
 #include <lightnet/lightnet.h>
 
+#include "split.h"
+
 // Memory over time: a panel for each memory type, steps to the right, bytes upwards, one rectangle
-// a tensor. `ctx` is the context that `plan` was made of.
-ln_status plan_write_svg(FILE *out, const ln_context *ctx, const ln_plan *plan);
+// a tensor. `ctx` is the context that `plan` was made of. Where devices compute a part of it, above
+// that what each of them and the host do and what is copied, and colours are theirs.
+ln_status plan_write_svg(FILE *out, const ln_context *ctx, const ln_plan *plan,
+                         const model_split *split);
+
+// EXIT_OK, or a usage error of `verb` where the name of the file says that it holds something else.
+int plan_check_ending(const char *verb, const char *outfile, int is_svg);
 
 // The same facts as one JSON object.
-void plan_write_json(FILE *out, const ln_context *ctx, const ln_plan *plan);
+ln_status plan_write_json(FILE *out, const ln_context *ctx, const ln_plan *plan,
+                          const model_split *split, const offload_notes *notes);
 
 #endif

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // `lightnet plan --json`: the plan for other programs.
 
+#include <stdlib.h>
+#include <string.h>
+
 #include "cli.h"
 #include "plan_draw.h"
 
@@ -65,8 +68,23 @@ static void put_range(FILE *out, const ln_context *ctx)
     fputs("}},\n", out);
 }
 
-void plan_write_json(FILE *out, const ln_context *ctx, const ln_plan *plan)
+// What is on devices: the members of an object without its brackets. *out_text, which the caller
+// frees, is "" where nothing is.
+static ln_status describe_split(const ln_context *ctx, const model_split *split,
+                                const offload_notes *notes, char **out_text)
 {
+    json_out j;
+    *out_text = NULL;
+    LN_TRY(json_begin_item(&j));
+    split_put_json(&j, split, ctx, notes);
+    return json_finish_item(&j, out_text);
+}
+
+ln_status plan_write_json(FILE *out, const ln_context *ctx, const ln_plan *plan,
+                          const model_split *split, const offload_notes *notes)
+{
+    char *devices;
+    LN_TRY(describe_split(ctx, split, notes, &devices));
     fputs("{\n  \"source\": ", out);
     print_json_string(out, ln_context_source(ctx) ? ln_context_source(ctx) : "");
     fputs(",\n  \"target\": ", out);
@@ -89,6 +107,9 @@ void plan_write_json(FILE *out, const ln_context *ctx, const ln_plan *plan)
     fprintf(out, ",\n  \"unplanned\": {\"tensors\": %zu, \"operators\": %zu},\n",
             unplanned.tensor_count, unplanned.op_count);
     put_range(out, ctx);
+    if (strlen(devices) > 2) // without its brackets
+        fprintf(out, "  %.*s,\n", (int)strlen(devices) - 2, devices + 1);
+    free(devices);
     fputs("  \"steps\": [\n", out);
     put_steps(out, ctx, plan);
     fputs("\n  ],\n  \"tensors\": [\n", out);
@@ -98,4 +119,5 @@ void plan_write_json(FILE *out, const ln_context *ctx, const ln_plan *plan)
         put_tensor(out, ctx, &plan->values[i]);
     }
     fputs("\n  ]\n}\n", out);
+    return LN_OK;
 }

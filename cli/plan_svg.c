@@ -12,6 +12,9 @@
 // The static region has a scale of its own: it is often much larger, and it does not change. A
 // tensor that is in another one is drawn inside it, a little narrower. The line is what is alive,
 // so the white below the peak is what the plan could at best have saved.
+//
+// Where devices compute a part, there is a lane for the host and for each device above that, over
+// the same steps: what it computes, until when others may wait for it, and arrows for copies.
 
 #include "plan_draw.h"
 
@@ -27,6 +30,9 @@ enum {
     LEGEND_ROW = 18,
     MAX_TYPES = 24, // operator types with a colour in the legend
     FONT = 11,
+    LANE = 34,     // what computes, with
+    LANE_GAP = 46, // arrows between
+    LANES_FOOT = 30,
 };
 
 // ---- Text ----
@@ -81,7 +87,7 @@ static void put_bytes(FILE *out, double byte_count)
     fprintf(out, unit && byte_count < 100 ? "%.1f %s" : "%.0f %s", byte_count, units[unit]);
 }
 
-// ---- Colours: by the type of the operator that makes the tensor ----
+// ---- Colours: by the type of the operator that makes the tensor, or by the device that does ----
 
 typedef struct palette {
     char names[MAX_TYPES][32];
@@ -138,7 +144,24 @@ typedef struct plot {
     size_t static_byte_count, workspace_byte_count;
     const uint32_t *columns; // of each step, and how many there are
     palette *seen;
+    const model_split *split;
 } plot;
+
+static bool has_devices(const plot *p)
+{
+    return p->split->device_count > 0;
+}
+
+// In the legend; `op` NULL: nothing makes the tensor.
+static void colour_name(const plot *p, const ln_op *op, char *buf, size_t size)
+{
+    if (!has_devices(p)) {
+        type_name(op, buf, size);
+        return;
+    }
+    int device = op ? split_device_of(p->split, p->ctx, op) : -1;
+    snprintf(buf, size, "%s", device == -2 ? "copies" : split_name(p->split, device));
+}
 
 static double scaled(size_t byte_count, size_t whole)
 {
@@ -234,8 +257,10 @@ static void put_label(const plot *p, const ln_plan_value *value, double x, doubl
 static void draw_value(const plot *p, const ln_plan_value *value)
 {
     const ln_tensor_entry *entry = ln_tensor_table_find(p->ctx->tensor_table, value->name);
-    char type[32];
-    type_name(entry ? ln_op_table_find(p->ctx->op_table, entry->creater) : NULL, type, sizeof type);
+    const ln_op *maker = entry ? ln_op_table_find(p->ctx->op_table, entry->creater) : NULL;
+    char type[32], colour[32];
+    type_name(maker, type, sizeof type);
+    colour_name(p, maker, colour, sizeof colour);
 
     double x, y, width, height, inset = value->owner ? 1.5 : 0;
     if (value->is_static) {
@@ -257,7 +282,7 @@ static void draw_value(const plot *p, const ln_plan_value *value)
         height -= 2 * inset;
     }
     fputs("<g><rect fill=\"", p->out);
-    put_colour(p->out, place_of(p->seen, type));
+    put_colour(p->out, place_of(p->seen, colour));
     fprintf(p->out, "\" stroke=\"%s\"%s x=\"%.2f\" y=\"%.2f\" width=\"%.2f\" height=\"%.2f\">",
             stroke_of(value), value->owner ? " stroke-dasharray=\"3 2\"" : "", x, y, width, height);
     put_tooltip(p, value, entry, type);
@@ -379,6 +404,163 @@ static ln_status draw_panel(const plot *p)
     return p->workspace_byte_count ? draw_live_line(p) : LN_OK;
 }
 
+// ---- Lanes ----
+
+static double lane_top(const plot *p, int device)
+{
+    return p->top + (double)(1 + device) * (LANE + LANE_GAP);
+}
+
+static double lanes_height(const model_split *split)
+{
+    return split->device_count == 0
+               ? 0
+               : (double)split->device_count * (LANE + LANE_GAP) + LANE + LANES_FOOT;
+}
+
+static void draw_lane(const plot *p, int device)
+{
+    double y = lane_top(p, device), right = column_left(p, p->plan->step_count);
+    fprintf(p->out,
+            "<rect fill=\"#f4f4f4\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%d\"/>\n"
+            "<text font-weight=\"bold\" x=\"%d\" y=\"%.1f\">",
+            p->left, y, right - p->left, LANE, MARGIN, y + 14);
+    put_text(p->out, split_name(p->split, device));
+    fprintf(p->out, "</text>\n<text x=\"%d\" y=\"%.1f\">%s</text>\n", MARGIN, y + 28,
+            ln_mem_type_title(split_memory(p->split, device)));
+}
+
+static void put_op_names(const plot *p, const split_part *part)
+{
+    const ln_list *l = part->ops;
+    for (size_t i = 0; i < part->op_count; i++, l = l->next) {
+        const ln_op *op = l->data;
+        if (p->columns[part->first_step + i] == p->columns[part->first_step + i + 1])
+            continue;
+        fputc('\n', p->out);
+        put_text(p->out, op->op_arg->name);
+        fprintf(p->out, " (%s)", op->op_arg->optype);
+    }
+}
+
+// What one computes, and for how long others may go on before they wait for it.
+static void draw_computed(const plot *p, const split_part *part)
+{
+    double x = column_left(p, part->first_step), y = lane_top(p, part->device);
+    double width = column_left(p, part->first_step + part->op_count) - x;
+    double waits = column_left(p, part->wait_step + 1) - x - width;
+    char label[32];
+    size_t count = part->kind == SPLIT_GROUP ? part->op_count : part->run_count;
+    if (width <= 0 || count == 0)
+        return;
+    fputs("<g><rect stroke=\"#555\" stroke-width=\"0.5\" rx=\"2\" fill=\"", p->out);
+    put_colour(p->out, place_of(p->seen, split_name(p->split, part->device)));
+    fprintf(p->out, "\" x=\"%.2f\" y=\"%.1f\" width=\"%.2f\" height=\"%d\"/>\n", x, y, width, LANE);
+    if (part->kind == SPLIT_GROUP && waits > 0) {
+        fputs("<rect fill-opacity=\"0.35\" stroke=\"#555\" stroke-width=\"0.5\" "
+              "stroke-dasharray=\"3 2\" fill=\"",
+              p->out);
+        put_colour(p->out, place_of(p->seen, split_name(p->split, part->device)));
+        fprintf(p->out, "\" x=\"%.2f\" y=\"%.1f\" width=\"%.2f\" height=\"%d\"/>\n", x + width,
+                y + 6, waits, LANE - 12);
+    }
+    snprintf(label, sizeof label, width > 100 ? "%zu operator%s" : "%zu", count,
+             count == 1 ? "" : "s");
+    if (width > 7 * (double)strlen(label) + 2)
+        fprintf(p->out,
+                "<text text-anchor=\"middle\" pointer-events=\"none\" x=\"%.1f\" "
+                "y=\"%.1f\">%s</text>\n",
+                x + width / 2, y + LANE / 2.0 + 4, label);
+    fprintf(p->out, "<title>%s, steps %zu to %zu", split_name(p->split, part->device),
+            part->first_step, part->first_step + part->op_count - 1);
+    put_op_names(p, part);
+    fputs("</title></g>\n", p->out);
+}
+
+static void draw_arrow(const plot *p, double x, int from, int to)
+{
+    int is_down = to > from;
+    double start = lane_top(p, from) + (is_down ? LANE : 0);
+    double end = lane_top(p, to) + (is_down ? 0 : LANE), back = is_down ? -6 : 6;
+    fprintf(p->out,
+            "<path stroke=\"#333\" stroke-width=\"1.2\" fill=\"none\" d=\"M%.1f %.1fV%.1f\"/>"
+            "<path fill=\"#333\" d=\"M%.1f %.1fl-4 %.1fh8z\"/>\n",
+            x, start, end + back, x, end, back);
+}
+
+// Where there is room, the bytes stand beside the arrow.
+static void draw_copy(const plot *p, const split_part *part)
+{
+    double x = column_left(p, part->first_step) + p->step_width / 2;
+    double y = lane_top(p, part->to > part->from ? part->to : part->from) - LANE_GAP + 4;
+    const ln_op *op = part->ops->data;
+    fputs("<g>", p->out);
+    draw_arrow(p, x, part->from, part->to);
+    if (p->step_width >= FONT) {
+        fprintf(p->out,
+                "<text font-size=\"9\" text-anchor=\"end\" transform=\"translate(%.1f %.1f) "
+                "rotate(-90)\">",
+                x - 2, y);
+        put_bytes(p->out, (double)part->byte_count);
+        fputs("</text>", p->out);
+    }
+    fprintf(p->out, "<title>copy of %zu bytes from %s to %s, step %zu\n", part->byte_count,
+            split_name(p->split, part->from), split_name(p->split, part->to), part->first_step);
+    put_text(p->out, op->op_arg->name);
+    fputs("</title></g>\n", p->out);
+}
+
+// All that is copied to a device before the first run, left of the steps.
+static void draw_loaded(const plot *p, int device)
+{
+    size_t count = 0;
+    double byte_count = 0, x = p->left - AXIS - STATIC_WIDTH + 12 + 6 * device;
+    for (size_t i = 0; i < p->split->part_count; i++) {
+        const split_part *part = &p->split->parts[i];
+        if (part->kind != SPLIT_COPY || !part->is_at_load || part->to != device)
+            continue;
+        count++;
+        byte_count += (double)part->byte_count;
+    }
+    if (count == 0)
+        return;
+    fputs("<g>", p->out);
+    draw_arrow(p, x, -1, device);
+    fprintf(p->out, "<text x=\"%.1f\" y=\"%.1f\">", x + 6, lane_top(p, device) - LANE_GAP + 20);
+    put_bytes(p->out, byte_count);
+    fprintf(p->out, "</text>\n<text x=\"%.1f\" y=\"%.1f\">at load</text>", x + 6,
+            lane_top(p, device) - LANE_GAP + 33);
+    fprintf(p->out,
+            "<title>%zu copies of constants, %.0f bytes, when the model is loaded</title></g>\n",
+            count, byte_count);
+}
+
+static void draw_lanes(const plot *p)
+{
+    for (int device = -1; device < (int)p->split->device_count; device++)
+        draw_lane(p, device);
+    for (int device = 0; device < (int)p->split->device_count; device++)
+        draw_loaded(p, device);
+    for (size_t i = 0; i < p->split->part_count; i++) {
+        const split_part *part = &p->split->parts[i];
+        if (part->kind == SPLIT_HOST || part->kind == SPLIT_GROUP)
+            draw_computed(p, part);
+    }
+    for (size_t i = 0; i < p->split->part_count; i++)
+        if (p->split->parts[i].kind == SPLIT_COPY && !p->split->parts[i].is_at_load)
+            draw_copy(p, &p->split->parts[i]);
+}
+
+// In the order of the lanes.
+static void seed_palette(const model_split *split, palette *seen)
+{
+    if (split->device_count == 0)
+        return;
+    for (int device = -1; device < (int)split->device_count; device++)
+        (void)place_of(seen, split_name(split, device));
+    (void)place_of(seen, "copies");
+}
+
 // ---- Legend ----
 
 static void draw_sample(FILE *out, double x, double y, const char *style, const char *text)
@@ -387,7 +569,8 @@ static void draw_sample(FILE *out, double x, double y, const char *style, const 
     fprintf(out, "<text x=\"%.1f\" y=\"%.1f\">%s</text>\n", x + 28, y, text);
 }
 
-static void draw_legend(FILE *out, const palette *seen, double y, double width)
+static void draw_legend(FILE *out, const palette *seen, const model_split *split, double y,
+                        double width)
 {
     double x = MARGIN;
     draw_sample(out, x, y, "fill=\"#fff\" stroke=\"#06609c\" stroke-width=\"2\"", "input");
@@ -399,6 +582,9 @@ static void draw_legend(FILE *out, const palette *seen, double y, double width)
             "<path stroke=\"#b02a1e\" stroke-dasharray=\"6 3\" d=\"M%.1f %.1fh22\"/>"
             "<text x=\"%.1f\" y=\"%.1f\">peak</text>\n",
             x + 380, y - 4, x + 408, y, x + 460, y - 4, x + 488, y);
+    if (split->device_count > 0)
+        draw_sample(out, x + 550, y, "fill=\"#fff\" stroke=\"#555\" stroke-dasharray=\"3 2\"",
+                    "in a lane: started, others go on");
     y += LEGEND_ROW;
     for (int i = 0; i < seen->count; i++) {
         if (x + 150 > width) {
@@ -424,9 +610,11 @@ static int panel_count(const ln_plan *plan)
     return count;
 }
 
-static void draw_title(FILE *out, const ln_context *ctx, const ln_plan *plan)
+static void draw_title(FILE *out, const ln_context *ctx, const ln_plan *plan,
+                       const model_split *split)
 {
-    fprintf(out, "<text x=\"%d\" y=\"%d\" font-size=\"17\">Memory plan of ", MARGIN, MARGIN + 8);
+    fprintf(out, "<text x=\"%d\" y=\"%d\" font-size=\"17\">%s of ", MARGIN, MARGIN + 8,
+            split->device_count > 0 ? "Devices and memory" : "Memory plan");
     put_text(out, ln_context_source(ctx) ? ln_context_source(ctx) : "a model");
     fputs(" for ", out);
     put_text(out, ln_context_target(ctx) ? ln_context_target(ctx) : "?");
@@ -434,27 +622,40 @@ static void draw_title(FILE *out, const ln_context *ctx, const ln_plan *plan)
 }
 
 static ln_status write_svg(FILE *out, const ln_context *ctx, const ln_plan *plan,
-                           const uint32_t *columns)
+                           const model_split *split, const uint32_t *columns)
 {
     double left = MARGIN + AXIS + STATIC_WIDTH + AXIS;
     double step_width = width_of_columns(columns[plan->step_count]);
     double width = left + step_width * columns[plan->step_count] + MARGIN;
-    if (width < 640)
-        width = 640;
+    double least = split->device_count > 0 ? 840 : 640;
+    if (width < least)
+        width = least;
     int types_in_row = (int)((width - MARGIN) / 150);
     int legend_rows = 2 + MAX_TYPES / (types_in_row ? types_in_row : 1);
-    double height =
-        HEAD + panel_count(plan) * (double)(PLOT_HEIGHT + FOOT + 30) + legend_rows * LEGEND_ROW;
+    double height = HEAD + lanes_height(split) +
+                    panel_count(plan) * (double)(PLOT_HEIGHT + FOOT + 30) +
+                    legend_rows * LEGEND_ROW;
     fprintf(out,
             "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%.0f\" height=\"%.0f\" "
             "viewBox=\"0 0 %.0f %.0f\" font-family=\"sans-serif\" font-size=\"%d\">\n"
             "<rect width=\"100%%\" height=\"100%%\" fill=\"#fff\"/>\n",
             width, height, width, height, FONT);
-    draw_title(out, ctx, plan);
+    draw_title(out, ctx, plan, split);
 
     palette seen = {.count = 0};
     ln_status status = LN_OK;
-    double top = HEAD + 14;
+    double top = HEAD + 14 + lanes_height(split);
+    seed_palette(split, &seen);
+    if (split->device_count > 0)
+        draw_lanes(&(plot){.out = out,
+                           .ctx = ctx,
+                           .plan = plan,
+                           .left = left,
+                           .top = HEAD - 14,
+                           .step_width = step_width,
+                           .columns = columns,
+                           .seen = &seen,
+                           .split = split});
     for (int m = 1; m < LN_MEM_TYPE_SIZE && status == LN_OK; m++) {
         const ln_plan_totals *totals = &plan->totals[m];
         if (totals->peak_byte_count == 0)
@@ -469,21 +670,23 @@ static ln_status write_svg(FILE *out, const ln_context *ctx, const ln_plan *plan
                   .static_byte_count = totals->static_byte_count,
                   .workspace_byte_count = totals->workspace_byte_count,
                   .columns = columns,
-                  .seen = &seen};
+                  .seen = &seen,
+                  .split = split};
         status = draw_panel(&p);
         top += PLOT_HEIGHT + FOOT + 30;
     }
-    draw_legend(out, &seen, top, width);
+    draw_legend(out, &seen, split, top, width);
     fputs("</svg>\n", out);
     return status;
 }
 
-ln_status plan_write_svg(FILE *out, const ln_context *ctx, const ln_plan *plan)
+ln_status plan_write_svg(FILE *out, const ln_context *ctx, const ln_plan *plan,
+                         const model_split *split)
 {
     uint32_t *columns = number_columns(plan);
     if (!columns)
         return ln_error_status();
-    ln_status status = write_svg(out, ctx, plan, columns);
+    ln_status status = write_svg(out, ctx, plan, split, columns);
     ln_free(columns);
     return status;
 }

@@ -683,7 +683,7 @@ static ln_arch make_arch(echo_device *device)
     };
 }
 
-ln_arch *echo_open(const echo_settings *settings)
+ln_arch *echo_create(const echo_settings *settings)
 {
     echo_device *device = ln_alloc(sizeof *device);
     CHECK_NOT_NULL(device);
@@ -699,14 +699,12 @@ ln_arch *echo_open(const echo_settings *settings)
     pthread_cond_init(&device->changed, NULL);
     device->arch = make_arch(device);
     CHECK_EQ(pthread_create(&device->thread, NULL, work, device), 0);
-    CHECK_OK(ln_arch_register(&device->arch));
     return &device->arch;
 }
 
-void echo_close(ln_arch *arch)
+void echo_destroy(ln_arch *arch)
 {
     echo_device *device = arch->priv;
-    CHECK_OK(ln_arch_unregister(device->settings.name));
     pthread_mutex_lock(&device->lock);
     device->is_closing = true;
     pthread_cond_broadcast(&device->changed);
@@ -717,4 +715,17 @@ void echo_close(ln_arch *arch)
     pthread_cond_destroy(&device->changed);
     pthread_mutex_destroy(&device->lock);
     ln_free(device);
+}
+
+ln_arch *echo_open(const echo_settings *settings)
+{
+    ln_arch *arch = echo_create(settings);
+    CHECK_OK(ln_arch_register(arch));
+    return arch;
+}
+
+void echo_close(ln_arch *arch)
+{
+    CHECK_OK(ln_arch_unregister(arch->arch_name));
+    echo_destroy(arch);
 }

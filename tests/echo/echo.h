@@ -46,6 +46,10 @@ typedef struct echo_settings {
 ln_arch *echo_open(const echo_settings *settings);
 void echo_close(ln_arch *arch);
 
+// The same without registering it.
+ln_arch *echo_create(const echo_settings *settings);
+void echo_destroy(ln_arch *arch);
+
 // The call after `skip` more of its kind fails, once. ECHO_NOTHING: none does.
 void echo_fail(echo_call call, int skip);
 int echo_calls(echo_call call); // since the last `echo_fail`

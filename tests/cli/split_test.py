@@ -1,0 +1,191 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""`lightnet plan` and `inspect` of a model that is split over devices: text, JSON, picture.
+
+Usage: split_test.py FOLDER-OF-THE-COMMANDS
+
+The plug-in `echo` of the tests brings two devices. What is printed is held against the list of operators that `opt` writes.
+"""
+
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import xml.etree.ElementTree as xml
+
+BUILD = os.path.abspath(sys.argv[1])
+LIGHTNET = os.path.join(BUILD, "lightnet")
+PLUGIN = os.path.join(BUILD, "tests", "plugins", "echo.so")
+SVG = "{http://www.w3.org/2000/svg}"
+
+# Two branches, of which `b` stays on the host where a device does not take it, and a constant.
+MODEL = """input(| dst=x | dtype=TL_FLOAT, dims=[64, 64]);
+create(| dst=w | dtype=TL_FLOAT, dims=[64, 64], ran=[-1, 1], data=[0], from_file=false);
+matmul(src1=x, src2=w | dst=a |);
+func(src=a | dst=b | func=sin);
+softmax(src=a | dst=c | axis=1);
+func(src=c | dst=d | func=cos);
+elew(src1=b, src2=d | dst=y | elew_op=TL_SUM);
+output(src=y | |);
+"""
+
+
+def run(verb, *arguments, echo="", code=0):
+    done = subprocess.run([LIGHTNET, verb, *arguments], capture_output=True, check=False,
+                          env={**os.environ, "LN_ECHO": echo, "LC_ALL": "C"})
+    assert done.returncode == code, (verb, arguments, done.returncode, done.stderr)
+    return done.stdout.decode(), done.stderr.decode()
+
+
+def on(target):
+    return ["-t", target, "--plugin", PLUGIN]
+
+
+def ops_of(model, target, echo):
+    """(type, name, inputs, outputs, parameters) of the compiled model, in order."""
+    text = run("opt", *on(target), model, echo=echo)[0]
+    found = re.findall(r"^(?:(\S+): )?(\w+)\(([^|]*)\|([^|]*)\|(.*)\);$", text, re.M)
+    return [(optype, name, ins, outs, params) for name, optype, ins, outs, params in found]
+
+
+def check_against_list(model, target, echo):
+    """Groups are runs of neighbours of one device, copies are the operators `copy_ref`."""
+    split = json.loads(run("plan", "--json", *on(target), model, echo=echo)[0])["split"]
+    again = json.loads(run("inspect", "--json", *on(target), model, echo=echo)[0])["split"]
+    assert split == again
+    ops = ops_of(model, target, echo)
+    groups, last = {}, None
+    for optype, name, *_ in ops:
+        device = next((d for d in ("echo2", "echo") if optype.endswith("_" + d)), None)
+        if device and device == last:
+            groups[device][-1].append(name)
+        elif device:
+            groups.setdefault(device, []).append([name])
+        last = device
+    assert {d["device"]: [g["operators"] for g in d["groups"]] for d in split["devices"]} == groups
+    copies = [(name, re.search("src=(\\S+)", ins).group(1), re.search("dst=(\\S+)", outs).group(1))
+              for optype, name, ins, outs, _ in ops if optype == "copy_ref"]
+    assert [(c["op"], c["from"], c["to"]) for c in split["copies"]] == copies
+    waits = [params for optype, _, _, _, params in ops if optype == "wait_ref"]
+    stated = [g["operators"][0] for d in split["devices"] for g in d["groups"] if g["wait_step"] is not None]
+    assert sorted(re.search("group=(\\S+)", w).group(1) for w in waits) == sorted(stated), (waits, stated)
+    for copy in split["copies"]:
+        assert copy["from_memory"] != copy["to_memory"] and copy["bytes"] == 64 * 64 * 4
+        assert copy["at_load"] == (copy["from"] == "w")
+    return split
+
+
+def check_text(model):
+    # `left_out` of 100 percent: nothing is taken; the reasons are told.
+    text, _ = run("plan", *on("echo,ref"), model, echo="left_out=100")
+    assert "devices    host computes 5 operators\n" in text, text
+    assert "refused    echo does not take 'matmul0': arch 'echo' does not take 'matmul0'\n" in text, text
+    assert "a run " not in text
+    # As long as the host: given back, with costs.
+    text, _ = run("inspect", *on("echo,ref"), model, echo="seconds=1")
+    assert re.search(r"^given back 5 operators from 'matmul0' on: 1000000\.0 us on echo \+ 4\.1 us for "
+                     r"32,768 bytes of copies, [0-9.]+ us on the host$", text, re.M), text
+    # All on the device.
+    text, _ = run("plan", *on("echo,ref"), model)
+    rows = text[text.index("devices"):].splitlines()
+    assert rows == [
+        "devices    echo computes 5 operators in 1 group, in DPU memory",
+        "           host computes 0 operators",
+        "copies     1 of 16,384 bytes when the model is loaded",
+        "copies     2 of 32,768 bytes in each run",
+        "a run      step      host                                echo",
+        "           2                                             <- 16,384 bytes of 'x' from host",
+        "           4 - 8                                         5 operators: 'matmul0' to 'elew0'",
+        "           9         <- 16,384 bytes of 'y_dpu' from echo"], rows
+    assert "devices" not in run("plan", "--short", *on("echo,ref"), model)[0]
+
+
+def check_overlap(model):
+    """The host computes a branch while the device does the other; the text names the wait's step."""
+    seeds = [seed for seed in range(40)
+             if any(g["wait_step"] is not None for d in check_against_list(
+                 model, "echo,ref", "left_out=40 seed=%d" % seed)["devices"] for g in d["groups"])]
+    assert seeds, "no group of 40 splits is waited for"
+    echo = "left_out=40 seed=%d" % seeds[0]
+    text, _ = run("plan", *on("echo,ref"), model, echo=echo)
+    step = int(re.search(r"; waited for at (\d+)$", text, re.M).group(1))
+    assert re.search(r"^ +%d +waits for '" % step, text, re.M), text
+    return echo
+
+
+def check_picture(model, target, echo):
+    split = json.loads(run("plan", "--json", *on(target), model, echo=echo)[0])["split"]
+    picture, _ = run("inspect", "--svg", *on(target), model, echo=echo)
+    assert picture == run("plan", "--svg", *on(target), model, echo=echo)[0]
+    root = xml.fromstring(picture)
+    titles = [t.text for t in root.iter(SVG + "title")]
+    for device in split["devices"]:
+        for group in device["groups"]:
+            assert any(t.startswith("%s, steps %d to %d\n" % (device["device"], group["first_step"], group["last_step"]))
+                       and all(("\n%s (" % name) in t for name in group["operators"]) for t in titles), group
+    memories = {"LN_MEM_CPU": "host", "LN_MEM_DPU": "echo", "LN_MEM_CUDA": "echo2"}
+    for copy in split["copies"]:
+        if not copy["at_load"]:
+            assert "copy of %d bytes from %s to %s, step %d\n%s" % (
+                copy["bytes"], memories[copy["from_memory"]], memories[copy["to_memory"]], copy["step"],
+                copy["op"]) in titles, copy
+    at_load = [c for c in split["copies"] if c["at_load"]]
+    assert sum("copies of constants" in t for t in titles) == len({c["to_memory"] for c in at_load})
+    texts = [t.text for t in root.iter(SVG + "text")]
+    for name in ["host", "copies"] + [d["device"] for d in split["devices"]]:
+        assert name in texts, name
+    width, height = float(root.get("width")), float(root.get("height"))
+    for rect in root.iter(SVG + "rect"):
+        if not rect.get("width").endswith("%"):
+            x, y, w, h = (float(rect.get(k)) for k in ("x", "y", "width", "height"))
+            assert x >= 0 and y >= 0 and x + w <= width and y + h <= height, rect.attrib
+
+
+def check_compiled(model, folder):
+    """A compiled file says the same, but for what was decided."""
+    compiled = os.path.join(folder, "compiled.net")
+    run("opt", *on("echo,ref"), "-o", compiled, model)
+    split = json.loads(run("plan", "--json", *on("echo,ref"), model)[0])["split"]
+    again = json.loads(run("plan", "--json", "--plugin", PLUGIN, compiled)[0])["split"]
+    assert split["decisions"] and not again["decisions"]
+    assert split["devices"] == again["devices"] and split["copies"] == again["copies"]
+
+
+def check_without(model):
+    """A target without devices, or one that was never asked: nothing about them."""
+    for arguments in (["-t", "cpu"], on("cpu"), ["-t", "null,cpu"]):
+        for verb in ("plan", "inspect"):
+            assert "devices" not in run(verb, *arguments, model)[0]
+            assert "split" not in json.loads(run(verb, "--json", *arguments, model)[0])
+        assert "Memory plan of" in run("plan", "--svg", *arguments, model)[0]
+
+
+def check_mistakes(model, folder):
+    assert "one of --svg and --json" in run("inspect", "--svg", "--json", model, code=2)[1]
+    assert "-o says where the picture goes" in run("inspect", "-o", "x.svg", model, code=2)[1]
+    assert "is not drawn as .png" in run("inspect", "--svg", "-o", "x.png", model, code=2)[1]
+    assert "cannot write" in run("inspect", "--svg", "-o", folder, model, code=1)[1]
+    # Copies and waits are no operators that lack a kernel.
+    text, _ = run("inspect", *on("echo,cpu"), model)
+    assert "on ref " not in text, text
+
+
+def main():
+    with tempfile.TemporaryDirectory() as folder:
+        model = os.path.join(folder, "branches.net")
+        with open(model, "w", encoding="utf-8") as f:
+            f.write(MODEL)
+        check_text(model)
+        overlaps = check_overlap(model)
+        for seed in range(6):
+            check_against_list(model, "echo,echo2,ref", "left_out=50 seed=%d" % seed)
+            check_picture(model, "echo,echo2,ref", "left_out=50 seed=%d" % seed)
+        check_picture(model, "echo,ref", overlaps)
+        check_compiled(model, folder)
+        check_without(model)
+        check_mistakes(model, folder)
+
+
+main()
