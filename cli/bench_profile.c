@@ -124,15 +124,35 @@ static void put_window(const ln_op *op, char *text, size_t byte_count)
     snprintf(text + length, byte_count - (size_t)length, " ");
 }
 
-void bench_op_kernel(const bench_profile *profile, const ln_op *op, char *text, size_t byte_count)
+void bench_op_kernel(const bench_profile *profile, const bench_op *measured, char *text,
+                     size_t byte_count)
 {
+    const ln_op *op = measured->op;
     const ln_param_entry *algorithm = find_param(op, "algorithm", LN_PARAM_STRING);
     const char *name = algorithm && algorithm->value_string ? algorithm->value_string : "";
     int is_on_isa = profile->isa && strcmp(op->op_arg->arch, profile->arch_name) == 0;
     char window[48];
+    if (measured->is_group) {
+        snprintf(text, byte_count, "%s, group of %zu", op->op_arg->arch, measured->op_count);
+        return;
+    }
     put_window(op, window, sizeof window);
     snprintf(text, byte_count, "%s%s%s%s", name, *name ? " " : "", window,
              is_on_isa ? profile->isa : op->op_arg->arch);
+}
+
+size_t bench_op_end(const bench_profile *profile, size_t at)
+{
+    for (size_t i = at + 1; profile->ops[at].is_group && i < profile->count; i++) {
+        const ln_op *op = profile->ops[i].op;
+        const ln_param_entry *group = strcmp(op->op_arg->optype, "wait_ref") == 0
+                                          ? find_param(op, "group", LN_PARAM_STRING)
+                                          : NULL;
+        if (group && group->value_string &&
+            strcmp(group->value_string, profile->ops[at].op->op_arg->name) == 0)
+            return i;
+    }
+    return at;
 }
 
 void bench_op_shape(const ln_op *op, char *text, size_t byte_count)
@@ -149,6 +169,51 @@ void bench_op_shape(const ln_op *op, char *text, size_t byte_count)
 double bench_giga(double amount, double seconds)
 {
     return seconds > 0 ? amount / seconds * 1e-9 : 0;
+}
+
+// ---- Devices ----
+
+static ln_mem_type memory_of(const ln_op *op, const char *arg_name)
+{
+    const ln_tensor_entry *entry = find_arg(op, arg_name);
+    return entry && entry->mtype != LN_MEM_NONE ? entry->mtype : LN_MEM_CPU;
+}
+
+static void add_cost(bench_op *found, const ln_op *op)
+{
+    found->flops += 2 * ln_op_macs(op);
+    found->bytes += list_bytes(op, op->op_arg->tensors_in);
+    found->bytes += list_bytes(op, op->op_arg->tensors_out);
+    found->bytes -= bytes_in_place(op);
+}
+
+// The others of the group that `op` begins are its neighbours in the list.
+static void add_group(bench_op *found, const ln_op *op)
+{
+    const ln_list *l = op->op_arg->context ? op->op_arg->context->ops : NULL;
+    while (l && l->data != op)
+        l = l->next;
+    for (l = l ? l->next : NULL; l; l = l->next) {
+        const ln_op *other = l->data;
+        if (strcmp(other->op_arg->arch, op->op_arg->arch) != 0)
+            return;
+        add_cost(found, other);
+        found->op_count++;
+    }
+}
+
+static void note_costs(bench_op *found, const ln_op *op)
+{
+    const ln_arch *arch = ln_arch_find(op->op_arg->arch);
+    found->op_count = 1;
+    add_cost(found, op);
+    found->is_group = arch && arch->prepare && (arch->run || arch->run_async);
+    if (found->is_group)
+        add_group(found, op);
+    if (strcmp(op->op_arg->optype, "copy_ref") != 0 || memory_of(op, "src") == memory_of(op, "dst"))
+        return;
+    found->from = memory_of(op, "src");
+    found->to = memory_of(op, "dst");
 }
 
 // ---- Watching ----
@@ -197,13 +262,8 @@ static void after(void *user, const ln_op *op)
         p->status = bench_times_add(&p->ends, end);
     if (p->status != LN_OK)
         return;
-    if (p->run_count == 0) {
-        bench_op *found = &p->ops[p->at];
-        found->flops = 2 * ln_op_macs(op);
-        found->bytes = list_bytes(op, op->op_arg->tensors_in);
-        found->bytes += list_bytes(op, op->op_arg->tensors_out);
-        found->bytes -= bytes_in_place(op);
-    }
+    if (p->run_count == 0)
+        note_costs(&p->ops[p->at], op);
     p->at++;
 }
 

@@ -17,6 +17,9 @@ typedef struct bench_op {
     double seconds;  // the median of the runs
     double best;     // the fastest
     size_t position; // in the order of a run, from 0
+    size_t op_count; // of a group of a device: how many operators it has, of which `op` is first
+    int is_group;
+    ln_mem_type from, to; // of a copy between memories; LN_MEM_NONE: it is none
 } bench_op;
 
 typedef struct bench_profile {
@@ -45,14 +48,19 @@ ln_status bench_profile_print(FILE *out, const bench_profile *profile, int is_or
 ln_status bench_profile_write_json(FILE *out, const bench_profile *profile);
 
 // The last runs as trace events for chrome://tracing and Perfetto: a slice for each run, and in it
-// one for each operator.
+// one for each operator. What a device computes is a span of its own, on a line of the device: from
+// the start of a group until that is waited for.
 ln_status bench_profile_write_trace(const char *path, const bench_profile *profile,
                                     const char *model);
 
 // ---- For those that write it ----
 
 // What computes it, with its window and steps: "winograd4 3x3 avx512", "2x2/2 avx512", "ref".
-void bench_op_kernel(const bench_profile *profile, const ln_op *op, char *text, size_t byte_count);
+void bench_op_kernel(const bench_profile *profile, const bench_op *op, char *text,
+                     size_t byte_count);
+
+// The position after which the group of position `at` is done: that of its wait, or its own.
+size_t bench_op_end(const bench_profile *profile, size_t at);
 
 // The shape of its first output, such as "[1, 64, 56, 56]".
 void bench_op_shape(const ln_op *op, char *text, size_t byte_count);

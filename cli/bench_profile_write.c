@@ -96,7 +96,7 @@ static type_sum sum_of(const bench_op *op)
 static void print_op(FILE *out, const bench_profile *profile, const bench_op *op)
 {
     char kernel[64], shape[128];
-    bench_op_kernel(profile, op->op, kernel, sizeof kernel);
+    bench_op_kernel(profile, op, kernel, sizeof kernel);
     bench_op_shape(op->op, shape, sizeof shape);
     fprintf(out, "%5zu ", op->position + 1);
     type_sum sum = sum_of(op);
@@ -153,7 +153,7 @@ static void put_times(FILE *out, const bench_profile *profile, const type_sum *s
 static void put_op(FILE *out, const bench_profile *profile, const bench_op *op, double seconds)
 {
     char kernel[64], shape[128];
-    bench_op_kernel(profile, op->op, kernel, sizeof kernel);
+    bench_op_kernel(profile, op, kernel, sizeof kernel);
     bench_op_shape(op->op, shape, sizeof shape);
     fputs("\"type\": ", out);
     print_json_string(out, op->op->op_arg->optype);
@@ -165,6 +165,11 @@ static void put_op(FILE *out, const bench_profile *profile, const bench_op *op, 
     print_json_string(out, shape);
     fputs(", ", out);
     put_rates(out, seconds, op->flops, op->bytes);
+    if (op->is_group)
+        fprintf(out, ", \"operators\": %zu", op->op_count);
+    if (op->to != LN_MEM_NONE)
+        fprintf(out, ", \"from\": \"%s\", \"to\": \"%s\"", ln_mem_type_name(op->from),
+                ln_mem_type_name(op->to));
 }
 
 ln_status bench_profile_write_json(FILE *out, const bench_profile *profile)
@@ -210,6 +215,30 @@ static void begin_slice(FILE *out, const char *name, const char *category, doubl
     fprintf(out, ", \"ts\": %.3f, \"dur\": %.3f", start * 1e6, seconds * 1e6);
 }
 
+// One end of an asynchronous event: 'b' or 'e'. Those of one name are drawn on one line.
+static void begin_end(FILE *out, char end, const bench_op *op, size_t id, double time)
+{
+    fprintf(out, ",\n  {\"ph\": \"%c\", \"pid\": 1, \"tid\": 1, \"id\": %zu, \"name\": ", end, id);
+    print_json_string(out, op->op->op_arg->arch);
+    fprintf(out, ", \"cat\": \"device\", \"ts\": %.3f", time * 1e6);
+}
+
+static void put_span(FILE *out, const bench_profile *profile, size_t at, size_t run,
+                     const double *starts, const double *ends, double origin)
+{
+    const bench_op *op = &profile->ops[at];
+    double start = starts[at] - origin, end = ends[bench_op_end(profile, at)] - origin;
+    size_t id = run * profile->count + at + 1;
+    begin_end(out, 'b', op, id, start);
+    fputs(", \"args\": {\"group\": ", out);
+    print_json_string(out, op->op->op_arg->name);
+    fprintf(out, ", \"operators\": %zu, ", op->op_count);
+    put_rates(out, end - start, op->flops, op->bytes);
+    fputs("}}", out);
+    begin_end(out, 'e', op, id, end);
+    fputc('}', out);
+}
+
 static void put_run(FILE *out, const bench_profile *profile, size_t run, double origin)
 {
     const double *starts = profile->starts.items + run * profile->count;
@@ -225,6 +254,8 @@ static void put_run(FILE *out, const bench_profile *profile, size_t run, double 
         fputs(", \"args\": {", out);
         put_op(out, profile, op, seconds);
         fputs("}}", out);
+        if (op->is_group)
+            put_span(out, profile, i, run, starts, ends, origin);
     }
 }
 

@@ -104,11 +104,12 @@ def check_text(model):
 
 def check_overlap(model):
     """The host computes a branch while the device does the other; the text names the wait's step."""
-    seeds = [seed for seed in range(40)
-             if any(g["wait_step"] is not None for d in check_against_list(
-                 model, "echo,ref", "left_out=40 seed=%d" % seed)["devices"] for g in d["groups"])]
-    assert seeds, "no group of 40 splits is waited for"
-    echo = "left_out=40 seed=%d" % seeds[0]
+    def waits(echo):
+        split = check_against_list(model, "echo,ref", echo)
+        return any(g["wait_step"] is not None for d in split["devices"] for g in d["groups"])
+
+    echo = next(filter(waits, ("left_out=40 seed=%d" % seed for seed in range(40))), None)
+    assert echo, "no group of 40 splits is waited for"
     text, _ = run("plan", *on("echo,ref"), model, echo=echo)
     step = int(re.search(r"; waited for at (\d+)$", text, re.M).group(1))
     assert re.search(r"^ +%d +waits for '" % step, text, re.M), text
@@ -141,6 +142,39 @@ def check_picture(model, target, echo):
         if not rect.get("width").endswith("%"):
             x, y, w, h = (float(rect.get(k)) for k in ("x", "y", "width", "height"))
             assert x >= 0 and y >= 0 and x + w <= width and y + h <= height, rect.attrib
+
+
+def check_trace(model, target, echo, folder):
+    """A span for each group and run, on a line of its device, around what the host does before the wait."""
+    split = json.loads(run("plan", "--json", *on(target), model, echo=echo)[0])["split"]
+    groups = {g["operators"][0]: (d["device"], g) for d in split["devices"] for g in d["groups"]}
+    path = os.path.join(folder, "trace.json")
+    profile = json.loads(run("bench", "--runs=3", "--warmup=1", "--profile", "--json", "--trace", path, *on(target), model,
+                             echo=echo)[0])
+    with open(path, encoding="utf-8") as f:
+        events = json.load(f)["traceEvents"]
+    slices = [e for e in events if e["ph"] == "X" and e["cat"] == "operator"]
+    begun = [e for e in events if e["ph"] == "b"]
+    ended = {e["id"]: e for e in events if e["ph"] == "e"}
+    assert len(begun) == len(ended) == 3 * len(groups), (len(begun), len(ended))
+    for event in begun:
+        device, group = groups[event["args"]["group"]]
+        end = ended[event["id"]]
+        assert event["name"] == end["name"] == device and event["cat"] == end["cat"] == "device"
+        assert event["args"]["operators"] == len(group["operators"])
+        inside = [s["name"] for s in slices if event["ts"] <= s["ts"] and s["ts"] + s["dur"] <= end["ts"] + 0.002]
+        assert inside[0] == event["args"]["group"] and (group["wait_step"] is None) == (len(inside) == 1), inside
+    listed = {o["name"]: o for o in profile["operators"]}
+    for name, (device, group) in groups.items():
+        assert listed[name]["operators"] == len(group["operators"]) and listed[name]["arch"] == device
+        assert "%s, group of %d" % (device, len(group["operators"])) == listed[name]["kernel"]
+    for copy in split["copies"]:
+        if not copy["at_load"]:
+            assert (listed[copy["op"]]["from"], listed[copy["op"]]["to"]) == (copy["from_memory"], copy["to_memory"])
+            assert listed[copy["op"]]["bytes"] == 2 * copy["bytes"]
+    # The work of a group is that of all its operators: the product of 64 x 64 matrices.
+    flops = sum(t["gflops"] * t["ms"] * 1e6 for t in profile["types"])
+    assert abs(flops / (2 * 64 ** 3) - 1) < 0.05, flops
 
 
 def check_compiled(model, folder):
@@ -183,6 +217,9 @@ def main():
             check_against_list(model, "echo,echo2,ref", "left_out=50 seed=%d" % seed)
             check_picture(model, "echo,echo2,ref", "left_out=50 seed=%d" % seed)
         check_picture(model, "echo,ref", overlaps)
+        check_trace(model, "echo,ref", overlaps, folder)
+        check_trace(model, "echo,ref", "", folder)
+        check_trace(model, "echo,echo2,ref", "left_out=50 seed=1", folder)
         check_compiled(model, folder)
         check_without(model)
         check_mistakes(model, folder)
