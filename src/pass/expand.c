@@ -165,6 +165,36 @@ static ln_status offer(ln_compilation *compilation, ln_list **position, int *out
                    compilation->last_skipped, arg->name, arg->optype);
 }
 
+// The first tensor outside of main memory that an operator which no arch took reads; NULL: none.
+static const ln_tensor_entry *find_elsewhere(const ln_compilation *compilation)
+{
+    for (const ln_list *l = compilation->ctx->ops; l; l = l->next) {
+        const ln_op *op = l->data;
+        const ln_tensor_list_entry *in;
+        LN_LIST_FOREACH (in, is_abstract(op) ? op->op_arg->tensors_in : NULL) {
+            const ln_tensor_entry *entry =
+                ln_tensor_table_find(compilation->ctx->tensor_table, in->name);
+            if (entry && entry->mtype > LN_MEM_CPU)
+                return entry;
+        }
+    }
+    return NULL;
+}
+
+// What helps an operator that reads the memory of a device that the target does not name.
+static ln_status fail_elsewhere(const ln_compilation *compilation, size_t left_count,
+                                const char *names, const ln_tensor_entry *entry)
+{
+    const ln_op *maker =
+        entry->creater ? ln_op_table_find(compilation->ctx->op_table, entry->creater) : NULL;
+    return LN_FAIL(LN_UNSUPPORTED,
+                   "no arch of the target takes %zu operator%s: %s; tensor '%s' is in %s: add arch "
+                   "'%s' to the target, or put a 'copy' after '%s'",
+                   left_count, left_count == 1 ? "" : "s", names, entry->name,
+                   ln_mem_type_title(entry->mtype), maker ? maker->op_arg->arch : "none",
+                   maker ? maker->op_arg->name : "it");
+}
+
 // Names every operator that no arch took, up to what a message holds.
 static ln_status check_all_lowered(const ln_compilation *compilation)
 {
@@ -185,6 +215,9 @@ static ln_status check_all_lowered(const ln_compilation *compilation)
     if (left_count == 0)
         return LN_OK;
     const ln_arch *last = compilation->archs[compilation->arch_count - 1];
+    const ln_tensor_entry *elsewhere = find_elsewhere(compilation);
+    if (elsewhere && !orphan)
+        return fail_elsewhere(compilation, left_count, names, elsewhere);
     if (orphan)
         return LN_FAIL(
             LN_UNSUPPORTED,

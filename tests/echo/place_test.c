@@ -224,6 +224,41 @@ TEST(shapes_follow_from_constants_that_are_on_a_device)
     close_echo(echo);
 }
 
+TEST(a_list_that_mixes_memories_is_refused_with_what_helps)
+{
+    static const struct {
+        const char *text, *target, *message;
+    } cases[] = {
+        {"input(| dst=x | dtype=TL_FLOAT, dims=[64]); func_echo(src=x | dst=a | func=sin);\n"
+         "func(src=a | dst=y | func=cos); output(src=y | |);\n",
+         "ref",
+         "no arch of the target takes 1 operator: 'func0' (func); tensor 'a' is in DPU memory: add "
+         "arch 'echo' to the target, or put a 'copy' after 'func_echo0'"},
+        {"input_ref(| dst=x | dtype=TL_FLOAT, dims=[64]); func_echo(src=x | dst=y | func=sin);\n"
+         "output_ref(src=y | |);\n",
+         "echo,ref",
+         "reads input 'src' in DPU memory, but tensor 'x' is in main memory; put a 'copy' between"},
+    };
+    ln_arch *echo = open_echo(&(echo_settings){ECHO_DEFAULTS});
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        ln_context *ctx = ln_context_create();
+        CHECK_NOT_NULL(ctx);
+        ln_status status =
+            ln_context_init_mem(ctx, cases[i].text, strlen(cases[i].text), "model.net");
+        bool is_read = status == LN_OK;
+        if (is_read)
+            status = ln_context_compile(ctx, cases[i].target);
+        CHECK(status != LN_OK);
+        CHECK_MESSAGE(cases[i].message);
+        if (is_read) { // it is as it was, and the first remedy helps
+            CHECK_EQ(ctx->state, LN_CONTEXT_READY);
+            CHECK_OK(ln_context_compile(ctx, "echo,ref"));
+        }
+        close_context(ctx);
+    }
+    close_echo(echo);
+}
+
 // ---- Random subsets ----
 
 static void check_plan(const ln_context *ctx)
@@ -262,4 +297,5 @@ TEST_LIST(a_device_that_takes_all_gets_one_group, a_device_alone_gets_all,
           what_no_arch_takes_is_named_completely, a_group_is_convex,
           a_tensor_is_copied_once_for_each_memory, devices_in_main_memory_need_no_copies,
           two_devices_pass_tensors_through_main_memory, a_target_without_what_it_takes_is_as_before,
-          shapes_follow_from_constants_that_are_on_a_device, random_subsets_give_the_same_bits)
+          shapes_follow_from_constants_that_are_on_a_device,
+          a_list_that_mixes_memories_is_refused_with_what_helps, random_subsets_give_the_same_bits)
