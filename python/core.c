@@ -3,6 +3,10 @@
 
 #include "core.h"
 
+#include <string.h>
+
+#include <lightnet/plugin.h>
+
 // ---- Exceptions ----
 
 // One class for each status: also the class that a Python program expects. LN_OK has the class for
@@ -100,6 +104,51 @@ static PyObject *dtype_names(PyObject *module, PyObject *unused)
     return names;
 }
 
+// ---- Plug-ins ----
+
+// The name of the last plug-in of that file.
+static const char *plugin_of(const char *path)
+{
+    const ln_plugin *plugin;
+    const char *name = "";
+    for (size_t i = 0; (plugin = ln_plugin_find_at(i)); i++)
+        if (ln_plugin_path(plugin->name) && strcmp(ln_plugin_path(plugin->name), path) == 0)
+            name = plugin->name;
+    return name;
+}
+
+static PyObject *load_plugin(PyObject *module, PyObject *path)
+{
+    PyObject *bytes;
+    if (!PyUnicode_FSConverter(path, &bytes))
+        return NULL;
+    const char *text = PyBytes_AsString(bytes);
+    ln_status status;
+    Py_BEGIN_ALLOW_THREADS;
+    status = ln_plugin_load(text);
+    Py_END_ALLOW_THREADS;
+    PyObject *name = status == LN_OK ? PyUnicode_FromString(plugin_of(text))
+                                     : core_raise(core_state_of(module), status);
+    Py_DECREF(bytes);
+    return name;
+}
+
+static PyObject *unload_plugin(PyObject *module, PyObject *name)
+{
+    PyObject *bytes; // without a NUL inside
+    if (!PyUnicode_FSConverter(name, &bytes))
+        return NULL;
+    const char *text = PyBytes_AsString(bytes);
+    ln_status status;
+    Py_BEGIN_ALLOW_THREADS;
+    status = ln_plugin_unload(text);
+    Py_END_ALLOW_THREADS;
+    Py_DECREF(bytes);
+    if (status != LN_OK)
+        return core_raise(core_state_of(module), status);
+    Py_RETURN_NONE;
+}
+
 static PyTypeObject *add_type(PyObject *module, PyType_Spec *spec)
 {
     PyTypeObject *type = (PyTypeObject *)PyType_FromModuleAndSpec(module, spec, NULL);
@@ -161,6 +210,8 @@ static PyMethodDef functions[] = {
      "What a model is and costs, as a dict."},
     {"preflight", core_preflight, METH_O,
      "What is in a model file, and all that keeps it from running, as a dict."},
+    {"load_plugin", load_plugin, METH_O, "Loads a plug-in; its name."},
+    {"unload_plugin", unload_plugin, METH_O, "Unloads the plug-in of a name."},
     {"dtypes", dtype_names, METH_NOARGS, "The names of all element types."},
     {NULL, NULL, 0, NULL},
 };

@@ -23,7 +23,8 @@ __version__ = _core.version
 __all__ = ["Array", "Cancel", "CancelledError", "DTypeError", "Error", "ExistsError", "FileError",
            "FileMissingError", "FormatError", "InternalError", "InvalidError", "LimitError", "Metadata",
            "Model", "NoMemoryError", "NotFoundError", "StateError", "TensorInfo", "TimeLimitError",
-           "UnsupportedError", "convert", "from_dlpack", "inspect", "load", "plan", "preflight", "verify"]
+           "UnsupportedError", "convert", "from_dlpack", "inspect", "load", "load_plugin", "plan", "preflight",
+           "unload_plugin", "verify"]
 
 
 class FileMissingError(FileError, FileNotFoundError):
@@ -295,6 +296,18 @@ def inspect(source, **options):
 def preflight(source):
     """What is in an ONNX file, and all that keeps it from running (`problems`), as a dict."""
     return _core.preflight(_source(source))
+
+
+def load_plugin(path):
+    """Loads a plug-in, a shared object with devices, operators or formats, and returns its name. Models may then be loaded
+    with `target="NAME,cpu"`. Its code has the rights of the program: load none that you do not trust. Raises FileError if there
+    is no such file, InvalidError if it is no plug-in, ExistsError if it is loaded."""
+    return _core.load_plugin(path)
+
+
+def unload_plugin(name):
+    """Takes back what a plug-in has registered, and unloads it. Raises StateError while a model uses it."""
+    _core.unload_plugin(name)
 
 
 def verify(source, feeds, expected=None, **options):

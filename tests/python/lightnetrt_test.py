@@ -460,6 +460,27 @@ class Data(unittest.TestCase):
         self.assertLess(lightnetrt.verify(gemm(4)[0], {"x": x})["y"][0], 1e-5)
         self.assertEqual(lightnetrt.verify(gemm(4)[0], {"x": x}, {"y": np.zeros((4, 2))})["y"][0], 9)
 
+    def test_plugin(self):
+        plugin = BUILD / "tests" / "plugins" / "echo.so"
+        if not plugin.is_file():
+            self.skipTest("the plug-in of the tests was not built")
+        data, x = gemm(4)[0], np.arange(12, dtype="float32").reshape(4, 3)
+        with lightnetrt.load(data, target="ref") as model:
+            expected = model.run({"x": x})["y"]
+        self.assertRaises(lightnetrt.Error, lightnetrt.load, data, target="echo,ref")
+        self.assertEqual(lightnetrt.load_plugin(plugin), "echo")
+        self.assertRaises(lightnetrt.ExistsError, lightnetrt.load_plugin, str(plugin))
+        with lightnetrt.load(data, target="echo,ref") as model:
+            self.assertRaisesRegex(lightnetrt.StateError, "in use", lightnetrt.unload_plugin, "echo")
+            self.assertEqual(model.run({"x": x})["y"].tobytes(), expected.tobytes())
+        lightnetrt.unload_plugin("echo")
+        self.assertRaises(lightnetrt.NotFoundError, lightnetrt.unload_plugin, "echo")
+        self.assertRaises(lightnetrt.FileError, lightnetrt.load_plugin, plugin.parent / "none.so")
+        self.assertRaises(lightnetrt.InvalidError, lightnetrt.load_plugin, Path(__file__).resolve())
+        for wrong in 7, None, b"a\0b":
+            self.assertRaises((TypeError, ValueError), lightnetrt.load_plugin, wrong)
+            self.assertRaises((TypeError, ValueError, lightnetrt.Error), lightnetrt.unload_plugin, wrong)
+
     def test_convert(self):
         import tempfile
         data = gemm()[0]
