@@ -46,6 +46,35 @@ typedef struct ln_arch_peak {
     double flops;    /* floating-point operations a second in f32; a multiply-add is two */
 } ln_arch_peak;
 
+/* ---- Devices with numbers ---- */
+
+/* An option of a device: a member of the arch's own structure, and its text. */
+typedef enum ln_device_option_kind {
+    LN_DEVICE_INT,   /* int64_t */
+    LN_DEVICE_FLOAT, /* double */
+    LN_DEVICE_BOOL,  /* int: "true" or "false" */
+    LN_DEVICE_WORD   /* int: which of `words` */
+} ln_device_option_kind;
+
+typedef struct ln_device_option {
+    const char *name; /* NULL: past the last */
+    ln_device_option_kind kind;
+    size_t offset;            /* of the member */
+    const char *first;        /* the default, as text */
+    const char *const *words; /* of LN_DEVICE_WORD; the last NULL */
+    const char *doc;          /* one sentence for `lightnet archs` */
+} ln_device_option;
+
+/* What is known of a device before it is opened. */
+typedef struct ln_device_info {
+    size_t byte_count;        /* of this structure, as the library knows it: nothing beyond it may
+                                 be written */
+    char title[64];           /* for people, such as "NVIDIA H200" */
+    size_t memory_byte_count; /* how much memory it has for tensors; 0: not known */
+    size_t align_byte_count;  /* its blocks begin at multiples of this power of two; 0:
+                                 LN_MEM_ALIGN, which is the least */
+} ln_device_info;
+
 /* ---- The arch ---- */
 
 struct ln_arch {
@@ -144,6 +173,42 @@ struct ln_arch {
      * number below 0 and NaN end the compilation. NULL: the device computes 8 times as fast as the
      * host, and beginning a group takes 20 microseconds. */
     ln_status (*evaluate)(void *priv, const ln_op *const *ops, size_t count, double *out_seconds);
+
+    /* ---- Devices that contexts open ---- */
+
+    /* Opens device `index`: *out_device receives its state. Each context opens a device that it
+     * compiles or loads for once, and shares it with its clones, and with what is made of them;
+     * other contexts open it again, with a state of their own. `options` is the arch's structure,
+     * `byte_count` bytes long, with defaults where the program has set nothing; it is borrowed
+     * during the call. `describe`, `evaluate`, `prepare`, `run`, `run_async`, `wait` and `release`
+     * then get the device in the place of `priv`. A failure ends what the context was doing.
+     * NULL: there is one state, `priv`, for all contexts, and the rest of this part is not used. */
+    ln_status (*open)(void *priv, int index, const void *options, size_t byte_count,
+                      void **out_device);
+
+    /* Closes it: groups are released, and memory is freed. */
+    void (*close)(void *device);
+
+    /* Fills in *out_info for device `index`, without opening it; LN_NOT_FOUND past the last one.
+     * Device 0 has the name of the arch, the others "echo:1" and so on. NULL: there is one. */
+    ln_status (*find_device)(void *priv, int index, ln_device_info *out_info);
+
+    /* What the structure of options has, as a table, and how long it is. NULL, 0: there are none.
+     */
+    const ln_device_option *options;
+    size_t option_byte_count;
+
+    /* Memory of the device's own, in the place of `mem_type`, `mem_info` and the copies above: each
+     * device has a memory type, which the library names and removes. *out_start receives an
+     * address, which the library adds offsets to and never reads: it may be reserved, with nothing
+     * there. Blocks of all devices of a process are at different addresses. Copies are over when
+     * they return; what was started before on the device and writes the source has been waited
+     * for. All are required, if one is there. */
+    ln_status (*alloc)(void *device, size_t byte_count, void **out_start);
+    void (*free)(void *device, void *start);
+    ln_status (*copy_to)(void *device, void *dst, const void *src, size_t byte_count);
+    ln_status (*copy_from)(void *device, void *dst, const void *src, size_t byte_count);
+    ln_status (*copy_inside)(void *device, void *dst, const void *src, size_t byte_count);
 };
 typedef struct ln_arch ln_arch;
 
@@ -177,7 +242,9 @@ LN_API ln_status ln_arch_register_sized(ln_arch *arch, size_t byte_count);
  * LN_NOT_FOUND. Nothing has happened then. */
 LN_API ln_status ln_arch_unregister(const char *arch_name);
 
-LN_API ln_arch *ln_arch_find(const char *arch_name); /* NULL if there is none */
+/* NULL if there is none. A device with a number, such as "echo:1", is an arch of its own from when
+ * a target names it first; "echo:0" is "echo". */
+LN_API ln_arch *ln_arch_find(const char *arch_name);
 LN_API ln_arch *ln_arch_find_at(size_t index); /* in order of registration; NULL past the end */
 LN_API size_t ln_arch_count(void);
 LN_API void ln_arch_release(void); /* unregisters all */

@@ -132,9 +132,11 @@ struct ln_context {
     struct ln_held_info *info;            /* metadata of the model, counted; NULL: none */
     struct ln_given_file *files;          /* `ln_context_add_file`; NULL: none */
     char *folder;                         /* `ln_context_set_folder`; NULL: none */
-    struct ln_hash *judged; /* what a template's sizes were found to be; NULL: it is none */
-    struct ln_uses *uses;   /* the archs of `target`, which stay registered; NULL: no target */
-    struct ln_skips *skips; /* rewrites that are left out at any shape, borrowed; NULL: none */
+    struct ln_hash *judged;     /* what a template's sizes were found to be; NULL: it is none */
+    struct ln_uses *uses;       /* the archs of `target`, which stay registered; NULL: no target */
+    struct ln_skips *skips;     /* rewrites that are left out at any shape, borrowed; NULL: none */
+    struct ln_devices *devices; /* that it has set or opened, shared with its clones; of a graph:
+                                   those of its root are used */
 };
 typedef struct ln_context ln_context;
 
@@ -224,6 +226,27 @@ LN_API ln_status ln_context_set_cancel(ln_context *ctx, ln_cancel *cancel);
  * refuses them: `init` fails. To be called before `init`; 0 is the default. NULL is fine. */
 LN_API void ln_context_set_strict(ln_context *ctx, int is_strict);
 
+/* Opens a device for this context, such as "echo" or "echo:1", the second of arch "echo", unless it
+ * is open already, and adds it to those that `ln_context_compile` takes for a target of NULL: the
+ * devices in the order in which they were added, and "cpu" for what they do not take.
+ * Whatever a target names is opened when the context compiles or loads; this does so earlier, so
+ * that what is missing is known. A device is opened once for a context, its clones, and the
+ * programs and sessions that are made of it, and closed with the last of them. Other contexts that
+ * use it open it again: they share no state of it, nor memory.
+ * Fails: LN_NOT_FOUND if there is no such device; LN_UNSUPPORTED if the arch has no devices to
+ * open; else as the device does. */
+LN_API ln_status ln_context_add_device(ln_context *ctx, const char *name);
+
+/* Sets what a device is opened with: the structure of its arch, of `byte_count` bytes as the
+ * program knows it, or NULL: the defaults. What it does not have is as by default. It is copied.
+ * The second form takes text, such as "delay=5,depth=2", and changes what it names; `lightnet
+ * archs` lists the options. In any state before the device is open, for the context and its clones.
+ * Fails: LN_STATE once it is open; LN_INVALID for an unknown option or a value that it does not
+ * take; LN_NOT_FOUND, LN_UNSUPPORTED as above, and if the device has no options. */
+LN_API ln_status ln_context_set_device(ln_context *ctx, const char *name, const void *options,
+                                       size_t byte_count);
+LN_API ln_status ln_context_set_device_text(ln_context *ctx, const char *name, const char *text);
+
 /* Lets the model write files below `folder`, which is there, with operators such as `fprint`; NULL:
  * none, as in a new context. Without it a model that would write is refused when it is loaded; it
  * can still be read, compiled and printed.
@@ -256,11 +279,11 @@ LN_API ln_status ln_context_init_mem(ln_context *ctx, const void *bytes, size_t 
                                      const char *name);
 
 /* Rewrites the model for `target`, an arch ("cpu") or a list in order of preference
- * ("cuda,cpu"): lowers each operator to the first arch that takes it, fuses, orders, and plans
- * memory. Afterwards `mem_sizes` holds the peak, exact unless `ln_context_unplanned` names
- * something. The context must be READY. If it cannot be lowered, or is over a limit once it is, the
- * context stays READY with the operators as far as they were rewritten: the same model still, which
- * computes the same. */
+ * ("cuda:1,cpu"; NULL: see `ln_context_add_device`): lowers each operator to the first arch that
+ * takes it, fuses, orders, and plans memory. Afterwards `mem_sizes` holds the peak, exact unless
+ * `ln_context_unplanned` names something. The context must be READY. If it cannot be lowered, or is
+ * over a limit once it is, the context stays READY with the operators as far as they were
+ * rewritten: the same model still, which computes the same. */
 LN_API ln_status ln_context_compile(ln_context *ctx, const char *target);
 
 /* The rewriting part of `ln_context_compile` alone: only the passes named in `passes`

@@ -252,6 +252,15 @@ public:
     void compile(const std::string &target = "cpu", const ln_optimize_options *options = nullptr) {
         check(ln_context_compile_with(get(), target.c_str(), options));
     }
+    // Opens a device such as "echo:1", and compiles for those that were added and "cpu".
+    void add_device(const std::string &name) { check(ln_context_add_device(get(), name.c_str())); }
+    // "delay=5,depth=2", before it is open.
+    void set_device(const std::string &name, const std::string &options) {
+        check(ln_context_set_device_text(get(), name.c_str(), options.c_str()));
+    }
+    void compile_for_devices(const ln_optimize_options *options = nullptr) {
+        check(ln_context_compile_with(get(), nullptr, options));
+    }
     void load() { check(ln_context_load(get(), nullptr)); }
     void load(const std::string &datafile) { check(ln_context_load(get(), datafile.c_str())); }
     void run() { check(ln_context_run(get())); }

@@ -6,13 +6,16 @@
 
 #include <lightnet/arch.h>
 
+#include <ctype.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <lightnet/allocator.h>
 #include <lightnet/util.h>
 
 #include "arch/derive.h"
+#include "arch/device.h"
 #include "arch/registry.h"
 #include "base/name_hash.h"
 #include "base/registry.h"
@@ -20,6 +23,7 @@
 #include "desc/rule.h"
 #include "ir/op_rows.h"
 #include "ir/use.h"
+#include "plan/mem_device.h"
 #include "plan/mem_use.h"
 
 static const char *arch_name_of(const void *item)
@@ -177,9 +181,20 @@ ln_status ln_op_unregister(const char *optype)
     return status;
 }
 
+// "act_echo:1" may be of a device that nobody has named yet.
+static ln_op *find_numbered(const char *optype)
+{
+    ln_op *op = NULL;
+    for (const char *at = strchr(optype, '_'); at && !op; at = strchr(at + 1, '_'))
+        if (ln_arch_need_numbered(at + 1) == LN_OK)
+            op = ln_registry_find(&ops, optype);
+    return op;
+}
+
 ln_op *ln_op_find(const char *optype)
 {
-    return ln_registry_find(&ops, optype);
+    ln_op *op = ln_registry_find(&ops, optype);
+    return op || !optype || !strchr(optype, ':') ? op : find_numbered(optype);
 }
 
 ln_op *ln_op_find_reference(const char *optype)
@@ -232,6 +247,12 @@ static int has_own_memory(const ln_arch *arch)
     return arch->mem_info && arch->mem_type != LN_MEM_NONE && arch->mem_type != LN_MEM_CPU;
 }
 
+// Whether each device has a memory type of its own.
+static bool has_device_memory(const ln_arch *arch)
+{
+    return arch->open && arch->alloc;
+}
+
 static ln_status set_copies(ln_mem_type m, ln_copy_func in, ln_copy_func out, ln_copy_func within)
 {
     LN_TRY(ln_mem_type_register_copy(m, LN_MEM_CPU, in));
@@ -239,11 +260,36 @@ static ln_status set_copies(ln_mem_type m, ln_copy_func in, ln_copy_func out, ln
     return ln_mem_type_register_copy(m, m, within);
 }
 
-static void remove_memory(const ln_arch *arch)
+static void remove_memory(ln_arch *arch)
 {
     ln_mem_type_drop(arch->mem_type);
-    if (has_own_memory(arch))
+    if (has_own_memory(arch) || has_device_memory(arch))
         ln_mem_type_forget(arch->mem_type);
+    if (has_device_memory(arch))
+        arch->mem_type = LN_MEM_NONE;
+}
+
+// LN_MEM_ECHO_1 for "echo:1".
+static void name_memory(const char *arch_name, char *name, size_t size)
+{
+    size_t used = (size_t)snprintf(name, size, "LN_MEM_");
+    for (; *arch_name && used + 1 < size; arch_name++)
+        name[used++] =
+            isalnum((unsigned char)*arch_name) ? (char)toupper((unsigned char)*arch_name) : '_';
+    name[used] = '\0';
+}
+
+// Before its operators are registered, which are in this memory.
+static ln_status add_device_memory(ln_arch *arch)
+{
+    char name[LN_MAX_NAME_LEN], title[LN_MAX_NAME_LEN];
+    ln_device_info info;
+    LN_TRY(ln_arch_find_device(arch, ln_arch_device_index(arch), &info));
+    name_memory(arch->arch_name, name, sizeof name);
+    snprintf(title, sizeof title, "memory of %s", arch->arch_name);
+    ln_status status = ln_mem_type_add_of_devices(name, title, info.memory_byte_count,
+                                                  info.align_byte_count, &arch->mem_type);
+    return status == LN_OK ? LN_OK : ln_fail_prefix("arch '%s'", arch->arch_name);
 }
 
 // A second arch on the same memory leaves out `mem_info`.
@@ -286,6 +332,7 @@ static void remove_arch(ln_arch *arch)
     if (LN_ARCH.arch_table && ln_hash_find(LN_ARCH.arch_table, arch->arch_name) == arch)
         table_remove(&LN_ARCH.arch_table, arch->arch_name);
     ln_use_end(LN_USE_ARCH, arch->arch_name);
+    ln_use_end(LN_USE_DEVICE, arch->arch_name);
     (void)ln_registry_remove(&archs, arch->arch_name, NULL);
 }
 
@@ -293,6 +340,7 @@ static void remove_arch(ln_arch *arch)
 typedef struct arch_record {
     struct arch_record *next;
     ln_arch *arch;
+    const ln_arch *base;  // of a device with a number: the arch that it is one of; NULL: none
     ln_document *derived; // has `derived_ops`; NULL: none
     ln_op **derived_ops;  // of its core_ops
     ln_rule_set *rules;   // of a text; NULL: none
@@ -308,6 +356,14 @@ static ln_status add_record(ln_arch *arch, arch_record **out_record)
     *record = (arch_record){.next = records, .arch = arch};
     records = record;
     return LN_OK;
+}
+
+static arch_record *find_record(const ln_arch *arch)
+{
+    arch_record *record = records;
+    while (record && record->arch != arch)
+        record = record->next;
+    return record;
 }
 
 static void drop_rules(arch_record *record)
@@ -371,12 +427,45 @@ static void close_removed(ln_arch *arch)
     close_ops(arch);
 }
 
+// What the parts of the interface for devices ask of each other.
+static ln_status check_devices(const ln_arch *arch)
+{
+    const char *name = arch->arch_name;
+    bool is_all =
+        arch->alloc && arch->free && arch->copy_to && arch->copy_from && arch->copy_inside;
+    bool is_any =
+        arch->alloc || arch->free || arch->copy_to || arch->copy_from || arch->copy_inside;
+    if (!arch->open && (arch->close || arch->find_device || arch->options || is_any))
+        return LN_FAIL(LN_INVALID, "arch '%s' has functions or options of devices, and no `open`",
+                       name);
+    if (arch->open && !arch->close)
+        return LN_FAIL(LN_INVALID, "arch '%s' has `open`, so it needs `close`", name);
+    if (is_any && !is_all)
+        return LN_FAIL(LN_INVALID,
+                       "arch '%s' needs all of `alloc`, `free`, `copy_to`, `copy_from` and "
+                       "`copy_inside`, or none of them",
+                       name);
+    if (is_any && (arch->mem_info || arch->mem_type != LN_MEM_NONE))
+        return LN_FAIL(LN_INVALID,
+                       "arch '%s' has `alloc`, so that the library gives its devices memory types: "
+                       "`mem_type` is to be LN_MEM_NONE, and `mem_info` NULL",
+                       name);
+    return ln_device_options_check(arch);
+}
+
 static ln_status add_arch(ln_arch *arch)
 {
+    LN_TRY(check_devices(arch));
     LN_TRY(ln_registry_add(&archs, arch));
     ln_status status = open_ops(arch);
     if (status != LN_OK) {
         (void)ln_registry_remove(&archs, arch->arch_name, NULL);
+        return status;
+    }
+    status = has_device_memory(arch) ? add_device_memory(arch) : LN_OK;
+    if (status != LN_OK) {
+        (void)ln_registry_remove(&archs, arch->arch_name, NULL);
+        close_ops(arch);
         return status;
     }
     status = table_insert(&LN_ARCH.arch_table, arch->arch_name, arch);
@@ -389,12 +478,18 @@ static ln_status add_arch(ln_arch *arch)
     if (status != LN_OK) {
         remove_arch(arch);
         remove_record(arch);
+        if (has_device_memory(arch)) {
+            ln_mem_type_forget(arch->mem_type);
+            arch->mem_type = LN_MEM_NONE;
+        }
         close_ops(arch);
         return status;
     }
     if (arch->init_func)
         arch->init_func(&arch->priv);
-    status = ln_use_add(LN_USE_ARCH, arch->arch_name); // last: who holds it finds it whole
+    status = ln_use_add(LN_USE_DEVICE, arch->arch_name);
+    if (status == LN_OK)
+        status = ln_use_add(LN_USE_ARCH, arch->arch_name); // last: who holds it finds it whole
     if (status != LN_OK) {
         remove_arch(arch);
         close_removed(arch);
@@ -468,7 +563,15 @@ static ln_status check_unused(const ln_arch *arch)
                        "to be freed first",
                        arch->arch_name, target_count, target_count == 1 ? "" : "s",
                        target_count == 1 ? "" : "s");
-    if (has_own_memory(arch) && ln_mem_type_use_count(arch->mem_type) > 1)
+    size_t device_count = ln_use_count(LN_USE_DEVICE, arch->arch_name);
+    if (device_count > 0)
+        return LN_FAIL(LN_STATE,
+                       "device '%s' is open in %zu context%s or what was made of %s, which are to "
+                       "be freed first",
+                       arch->arch_name, device_count, device_count == 1 ? "" : "s",
+                       device_count == 1 ? "it" : "them");
+    if ((has_own_memory(arch) || has_device_memory(arch)) &&
+        ln_mem_type_use_count(arch->mem_type) > 1)
         return LN_FAIL(LN_STATE,
                        "arch '%s' has the memory '%s', which another arch, a context, program or "
                        "session uses",
@@ -487,7 +590,11 @@ static ln_status find_unused(const char *arch_name, ln_arch **out_arch)
     if (!arch)
         return LN_FAIL(LN_NOT_FOUND, "no arch '%s' is registered",
                        arch_name ? arch_name : "(null)");
-    return check_unused(arch);
+    LN_TRY(check_unused(arch));
+    for (const arch_record *r = records; r; r = r->next)
+        if (r->base == arch)
+            LN_TRY(check_unused(r->arch));
+    return LN_OK;
 }
 
 ln_status ln_arch_check_unused(const char *arch_name)
@@ -499,6 +606,89 @@ ln_status ln_arch_check_unused(const char *arch_name)
     return status;
 }
 
+// ---- Devices with numbers ----
+
+typedef struct numbered {
+    ln_arch arch; // first: its address is the struct's
+    char name[LN_MAX_NAME_LEN];
+} numbered;
+
+// Once it is removed.
+static void dispose(ln_arch *arch)
+{
+    const arch_record *record = find_record(arch);
+    bool is_numbered = record && record->base;
+    close_removed(arch);
+    if (is_numbered)
+        ln_free(arch);
+    else
+        (void)ln_sized_give_back(arch);
+}
+
+static void remove_numbered(const ln_arch *base)
+{
+    for (arch_record *r = records, *next; r; r = next) {
+        next = r->next;
+        if (r->base != base)
+            continue;
+        remove_arch(r->arch);
+        dispose(r->arch);
+    }
+}
+
+// It shares all with the first device but state, memory, and the operators, which are derived.
+static ln_status add_numbered(const ln_arch *base, const char *name, int index)
+{
+    ln_device_info info;
+    if (!base->open || !base->core_ops)
+        return LN_FAIL(LN_UNSUPPORTED,
+                       "arch '%s' has no devices with numbers, so that '%s' is none",
+                       base->arch_name, name);
+    LN_TRY(ln_arch_find_device(base, index, &info));
+    numbered *n = ln_alloc(sizeof *n);
+    if (!n)
+        return LN_NO_MEMORY;
+    *n = (numbered){.arch = *base};
+    snprintf(n->name, sizeof n->name, "%s", name);
+    n->arch.arch_name = n->name;
+    n->arch.init_func = n->arch.cleanup_func = NULL;
+    n->arch.reg_ops = NULL;
+    n->arch.op_rows = NULL;
+    n->arch.rules = NULL;
+    n->arch.mem_type = has_device_memory(base) ? LN_MEM_NONE : base->mem_type;
+    n->arch.mem_info = NULL;
+    ln_status status = add_arch(&n->arch);
+    if (status == LN_OK)
+        find_record(&n->arch)->base = base;
+    else
+        ln_free(n);
+    return status;
+}
+
+ln_status ln_arch_need_numbered(const char *name)
+{
+    const char *colon = name ? strchr(name, ':') : NULL;
+    char base_name[LN_MAX_NAME_LEN];
+    if (!colon || (size_t)(colon - name) >= sizeof base_name || strlen(name) >= LN_MAX_NAME_LEN)
+        return LN_OK;
+    snprintf(base_name, sizeof base_name, "%.*s", (int)(colon - name), name);
+    size_t digits = strspn(colon + 1, "0123456789");
+    bool is_number =
+        digits > 0 && digits < 7 && !colon[1 + digits] && (colon[1] != '0' || digits == 1);
+    pthread_mutex_lock(&writer);
+    const ln_arch *base = ln_registry_find(&archs, base_name);
+    ln_status status = LN_OK;
+    if (base && !is_number)
+        status = LN_FAIL(LN_INVALID, "'%s' is not a device: write '%s:1' for the second of '%s'",
+                         name, base_name, base_name);
+    else if (base && strcmp(colon, ":0") != 0 && !ln_registry_find(&archs, name))
+        status = add_numbered(base, name, atoi(colon + 1));
+    pthread_mutex_unlock(&writer);
+    return status;
+}
+
+// ---- Removing ----
+
 ln_status ln_arch_unregister(const char *arch_name)
 {
     ln_arch *arch;
@@ -506,25 +696,17 @@ ln_status ln_arch_unregister(const char *arch_name)
     ln_uses_freeze();
     ln_status status = find_unused(arch_name, &arch);
     if (status == LN_OK)
+        remove_numbered(arch);
+    if (status == LN_OK)
         remove_arch(arch);
     ln_uses_thaw();
-    if (status == LN_OK) {
-        close_removed(arch);
-        (void)ln_sized_give_back(arch);
-    }
+    if (status == LN_OK)
+        dispose(arch);
     pthread_mutex_unlock(&writer);
     return status;
 }
 
 // ---- Rules ----
-
-static arch_record *find_record(const ln_arch *arch)
-{
-    arch_record *record = records;
-    while (record && record->arch != arch)
-        record = record->next;
-    return record;
-}
 
 static ln_status take_rules(const char *arch_name, ln_rule_set *rules)
 {
@@ -562,7 +744,8 @@ ln_status ln_arch_drop_rules(const char *arch_name)
 
 ln_arch *ln_arch_find(const char *arch_name)
 {
-    return ln_registry_find(&archs, arch_name);
+    char plain[LN_MAX_NAME_LEN];
+    return ln_registry_find(&archs, ln_device_plain_name(arch_name, plain, sizeof plain));
 }
 
 ln_arch *ln_arch_find_at(size_t index)
@@ -581,8 +764,7 @@ void ln_arch_release(void)
     ln_arch *arch;
     while ((arch = ln_registry_pop(&archs))) {
         remove_arch(arch);
-        close_removed(arch);
-        (void)ln_sized_give_back(arch);
+        dispose(arch);
     }
     release_ops();
     pthread_mutex_unlock(&writer);

@@ -16,6 +16,11 @@ bool ln_arch_runs_groups(const ln_arch *arch);
 // The same, and the arch only starts them.
 bool ln_arch_runs_async(const ln_arch *arch);
 
+// Registers the device that a name such as "echo:1" is of, if that is not there yet. LN_OK where
+// there is no such arch, or no number. Fails: LN_INVALID for a number that is none, LN_UNSUPPORTED
+// if the arch has none, LN_NOT_FOUND if there is no such device.
+ln_status ln_arch_need_numbered(const char *name);
+
 // LN_STATE, with who uses the arch or the operator type, if `unregister` would refuse;
 // LN_NOT_FOUND.
 ln_status ln_arch_check_unused(const char *arch_name);

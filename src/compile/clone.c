@@ -17,6 +17,7 @@
 #include "compile/threads.h"
 #include "ir/attached.h"
 #include "ir/context.h"
+#include "ir/devices.h"
 #include "ir/graph_order.h"
 #include "ir/model_info.h"
 #include "ir/open.h"
@@ -189,6 +190,10 @@ static ln_status copy_model(const ln_context *ctx, ln_context *clone, bool has_w
     clone->timeout = ctx->timeout;
     if (!clone->outer && has_weights)
         clone->attached = ln_attached_retain(ctx->attached);
+    if (!clone->outer) {
+        ln_devices_release(clone->devices);
+        clone->devices = ln_devices_retain(ctx->devices);
+    }
     if (!clone->outer)
         clone->writes = ln_writes_retain(ctx->writes);
     clone->info = ln_held_info_retain(ctx->info);

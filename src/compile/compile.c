@@ -6,6 +6,7 @@
 #include <lightnet/optimize.h>
 
 #include "base/sized.h"
+#include "compile/context_device.h"
 #include "compile/context_plan.h"
 #include "compile/limits.h"
 #include "compile/reshape.h"
@@ -168,9 +169,14 @@ ln_status ln_context_compile_with_sized(ln_context *ctx, const char *target,
 {
     ln_optimize_options whole;
     LN_TRY(ln_optimize_options_read(options, byte_count, &whole));
+    char *of_devices = NULL;
+    if (!target && ctx)
+        LN_TRY(ln_context_target_of_devices(ctx, &of_devices));
     ln_phase phase;
     ln_phase_begin(ctx, LN_PHASE_PLAN, &phase);
-    return ln_phase_end(&phase, compile_with(ctx, target, &whole));
+    ln_status status = compile_with(ctx, of_devices ? of_devices : target, &whole);
+    ln_free(of_devices);
+    return ln_phase_end(&phase, status);
 }
 
 static ln_status bind_as_read(ln_context *model, const ln_compiled *compiled)

@@ -83,7 +83,8 @@ static void own_ops(ln_context *ctx)
     OF_CALLER(folder)                                                                              \
     OF_MODEL(judged)                                                                               \
     OF_MODEL(uses)                                                                                 \
-    OF_CALLER(skips)
+    OF_CALLER(skips)                                                                               \
+    OF_CALLER(devices)
 
 // The list has all fields, in their order: else a field of this structure and its namesake are at
 // different offsets, or the sizes differ.

@@ -97,8 +97,8 @@ static ln_status make_workspace(const ln_context *ctx, ln_memory **out_workspace
 {
     for (int m = LN_MEM_NONE + 1; m < LN_MEM_TYPE_SIZE; m++)
         if (m != LN_MEM_CPU && ctx->mem_sizes[m] > ctx->static_sizes[m])
-            return ln_memory_create(ctx->static_sizes, ctx->mem_sizes, out_workspace);
-    return ln_memory_create_raw(ctx->static_sizes, ctx->mem_sizes, out_workspace);
+            return ln_memory_create(ctx->devices, ctx->static_sizes, ctx->mem_sizes, out_workspace);
+    return ln_memory_create_raw(ctx->devices, ctx->static_sizes, ctx->mem_sizes, out_workspace);
 }
 
 static ln_status allocate(struct ln_plans *base, const ln_context *ctx, ln_memory **out_statics,
@@ -107,8 +107,8 @@ static ln_status allocate(struct ln_plans *base, const ln_context *ctx, ln_memor
     const loading *l = (const loading *)base;
     const size_t *begins = ctx->constants ? ln_constants_ends(ctx->constants) : NULL;
     *out_workspace = NULL;
-    LN_TRY(
-        ln_memory_create_after(begins ? l->statics : NULL, begins, ctx->static_sizes, out_statics));
+    LN_TRY(ln_memory_create_after(ctx->devices, begins ? l->statics : NULL, begins,
+                                  ctx->static_sizes, out_statics));
     ln_status status = l->workspace ? ln_memory_create_window(l->workspace, ctx->static_sizes,
                                                               ctx->mem_sizes, out_workspace)
                                     : make_workspace(ctx, out_workspace);

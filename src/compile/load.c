@@ -16,6 +16,7 @@
 #include <lightnet/tensor_file.h>
 #include <lightnet/util.h>
 
+#include "arch/device.h"
 #include "arch/registry.h"
 #include "base/checked.h"
 #include "base/error_state.h"
@@ -425,6 +426,18 @@ static ln_status unload_graph(ln_context *graph, void *user)
     return LN_OK;
 }
 
+// Compiling has opened them; a compiled file is read without.
+static ln_status need_devices(const ln_context *ctx)
+{
+    const ln_op *op;
+    LN_LIST_FOREACH (op, ctx->ops) {
+        const ln_arch *arch = ln_arch_find(op->op_arg->arch);
+        if (arch)
+            LN_TRY(ln_arch_need_device(ctx, arch));
+    }
+    return LN_OK;
+}
+
 static ln_status load(ln_context *ctx, const char *datafile)
 {
     if (!ctx)
@@ -441,6 +454,7 @@ static ln_status load(ln_context *ctx, const char *datafile)
         return LN_NO_MEMORY;
     ln_free(ctx->datafile);
     ctx->datafile = kept;
+    LN_TRY(need_devices(ctx));
     LN_TRY(ln_context_need_meter(ctx, ctx));
     LN_TRY(ln_context_need_threads(ctx));
     LN_TRY(ln_context_alloc_mem(ctx));

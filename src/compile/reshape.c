@@ -86,7 +86,7 @@ static ln_status need_workspace(shape_plans *p, const ln_context *ctx)
     size_t sizes[LN_MEM_TYPE_SIZE];
     ln_memory *workspace;
     find_workspace_sizes(p, ctx, sizes);
-    LN_TRY(ln_memory_create(NULL, sizes, &workspace));
+    LN_TRY(ln_memory_create(ctx->devices, NULL, sizes, &workspace));
     ln_memory_release(p->workspace);
     p->workspace = workspace;
     return LN_OK;
@@ -99,7 +99,7 @@ static ln_status allocate(struct ln_plans *base, const ln_context *ctx, ln_memor
     *out_workspace = NULL;
     if (!p->constants)
         LN_TRY(ln_instance_constants_create(&p->constants));
-    LN_TRY(ln_memory_create(NULL, ctx->static_sizes, out_statics));
+    LN_TRY(ln_memory_create(ctx->devices, NULL, ctx->static_sizes, out_statics));
     ln_status status = need_workspace(p, ctx);
     if (status == LN_OK)
         status =

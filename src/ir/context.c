@@ -14,6 +14,7 @@
 #include "base/sized.h"
 #include "ir/attached.h"
 #include "ir/compiled.h"
+#include "ir/devices.h"
 #include "ir/given_file.h"
 #include "ir/model_info.h"
 #include "ir/op_life.h"
@@ -53,7 +54,8 @@ ln_context *ln_context_create(void)
     ctx->tensor_table = ln_tensor_table_create();
     ctx->op_table = ln_op_table_create();
     ctx->dfg = ln_dfg_create();
-    if (!ctx->tensor_table || !ctx->op_table || !ctx->dfg) {
+    ctx->devices = ln_devices_create();
+    if (!ctx->tensor_table || !ctx->op_table || !ctx->dfg || !ctx->devices) {
         ln_context_free(ctx);
         return NULL;
     }
@@ -77,6 +79,7 @@ void ln_context_free(ln_context *ctx)
     ln_given_files_free(ctx->files);
     ln_free(ctx->folder);
     ln_free(ctx->observer);
+    ln_devices_release(ctx->devices);
     ln_free(ctx);
 }
 

@@ -103,7 +103,7 @@ static ln_status allocate(ln_context *ctx)
 {
     if (ctx->plans)
         return ctx->plans->allocate(ctx->plans, ctx, &ctx->static_memory, &ctx->memory);
-    LN_TRY(ln_memory_create(NULL, ctx->mem_sizes, &ctx->memory));
+    LN_TRY(ln_memory_create(ctx->devices, NULL, ctx->mem_sizes, &ctx->memory));
     ctx->static_memory = ln_memory_retain(ctx->memory);
     return LN_OK;
 }
@@ -119,7 +119,7 @@ ln_status ln_context_alloc_mem(ln_context *ctx)
 ln_status ln_context_share_mem(ln_context *ctx, const ln_context *from)
 {
     LN_TRY(check_unallocated(ctx));
-    LN_TRY(ln_memory_create(ctx->static_sizes, ctx->mem_sizes, &ctx->memory));
+    LN_TRY(ln_memory_create(ctx->devices, ctx->static_sizes, ctx->mem_sizes, &ctx->memory));
     ctx->static_memory = ln_memory_retain(from->static_memory);
     ln_memory_join(ctx->static_memory);
     return place_or_undo(ctx);
@@ -215,7 +215,7 @@ static void place_loads(const ln_context *ctx, const ln_memory *memory)
 
 ln_status ln_context_take_load_memory(ln_context *ctx, ln_memory **out_memory)
 {
-    LN_TRY(ln_memory_create(NULL, ctx->load_sizes, out_memory));
+    LN_TRY(ln_memory_create(ctx->devices, NULL, ctx->load_sizes, out_memory));
     place_loads(ctx, *out_memory);
     return LN_OK;
 }
@@ -267,7 +267,7 @@ ln_status ln_context_make_writable(ln_context *ctx, ln_tensor_entry *entry)
 
 static ln_status copy_static(const ln_context *ctx, ln_memory **out_copy)
 {
-    LN_TRY(ln_memory_create(NULL, ctx->static_sizes, out_copy));
+    LN_TRY(ln_memory_create(ctx->devices, NULL, ctx->static_sizes, out_copy));
     ln_status status = ln_memory_copy(*out_copy, ctx->static_memory);
     if (status == LN_OK)
         return LN_OK;

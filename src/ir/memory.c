@@ -22,8 +22,9 @@ struct ln_memory {
     size_t begins[LN_MEM_TYPE_SIZE]; // the offset that is at the start
     size_t ends[LN_MEM_TYPE_SIZE];   // the offset after the last
     void (*free_funcs[LN_MEM_TYPE_SIZE])(void *);
-    ln_memory *before; // where the offsets below `begins` are; NULL: nowhere
-    ln_memory *block;  // of a window: whose bytes these are; NULL: its own
+    ln_devices *devices; // that have some of the blocks; held
+    ln_memory *before;   // where the offsets below `begins` are; NULL: nowhere
+    ln_memory *block;    // of a window: whose bytes these are; NULL: its own
 };
 
 #define LARGE_PAGE ((uintptr_t)2 << 20)
@@ -47,12 +48,20 @@ static void ask_for_large_pages(void *start, size_t byte_count)
 static ln_status alloc_type(ln_memory *memory, ln_mem_type mtype, size_t byte_count, bool is_raw)
 {
     ln_mem_info info = ln_mem_type_info(mtype);
-    if (!info.alloc_func || !info.free_func)
+    const ln_mem_device *device =
+        ln_mem_type_is_of_devices(mtype) ? ln_devices_of_memory(memory->devices, mtype) : NULL;
+    if (!device && (!info.alloc_func || !info.free_func))
         return LN_FAIL(LN_UNSUPPORTED, "no device provides memory of type %s",
                        ln_mem_type_title(mtype));
     if (byte_count > info.max_size)
         return LN_FAIL(LN_LIMIT, "%zu bytes of %s are planned, but there are only %zu", byte_count,
                        ln_mem_type_title(mtype), info.max_size);
+    if (device) {
+        LN_TRY(ln_mem_device_alloc(mtype, device, byte_count, &memory->starts[mtype]));
+        memory->free_funcs[mtype] = ln_mem_device_free;
+        ln_mem_type_hold(mtype);
+        return is_raw ? LN_OK : ln_mem_clear(mtype, memory->starts[mtype], byte_count);
+    }
     memory->starts[mtype] = info.alloc_func(byte_count);
     memory->free_funcs[mtype] = info.free_func;
     if (!memory->starts[mtype])
@@ -75,13 +84,14 @@ static void free_type(const ln_memory *memory, ln_mem_type mtype)
         ln_mem_type_drop(mtype);
 }
 
-static ln_memory *create(const size_t *begins, const size_t *ends)
+static ln_memory *create(ln_devices *devices, const size_t *begins, const size_t *ends)
 {
     ln_memory *memory = ln_alloc(sizeof *memory);
     if (!memory)
         return NULL;
     atomic_init(&memory->holder_count, 1);
     atomic_init(&memory->context_count, 0);
+    memory->devices = ln_devices_retain(devices);
     for (int m = LN_MEM_NONE + 1; m < LN_MEM_TYPE_SIZE; m++) {
         memory->begins[m] = begins ? begins[m] : 0;
         memory->ends[m] = ends[m] > memory->begins[m] ? ends[m] : memory->begins[m];
@@ -89,11 +99,12 @@ static ln_memory *create(const size_t *begins, const size_t *ends)
     return memory;
 }
 
-ln_status ln_memory_create_after(ln_memory *before, const size_t begins[LN_MEM_TYPE_SIZE],
+ln_status ln_memory_create_after(ln_devices *devices, ln_memory *before,
+                                 const size_t begins[LN_MEM_TYPE_SIZE],
                                  const size_t ends[LN_MEM_TYPE_SIZE], ln_memory **out_memory)
 {
     *out_memory = NULL;
-    ln_memory *memory = create(begins, ends);
+    ln_memory *memory = create(devices, begins, ends);
     if (!memory)
         return LN_NO_MEMORY;
     memory->before = ln_memory_retain(before);
@@ -110,10 +121,10 @@ ln_status ln_memory_create_after(ln_memory *before, const size_t begins[LN_MEM_T
     return LN_OK;
 }
 
-ln_status ln_memory_create(const size_t begins[LN_MEM_TYPE_SIZE],
+ln_status ln_memory_create(ln_devices *devices, const size_t begins[LN_MEM_TYPE_SIZE],
                            const size_t ends[LN_MEM_TYPE_SIZE], ln_memory **out_memory)
 {
-    return ln_memory_create_after(NULL, begins, ends, out_memory);
+    return ln_memory_create_after(devices, NULL, begins, ends, out_memory);
 }
 
 static ln_status alloc_raw(ln_memory *memory, size_t byte_count)
@@ -126,11 +137,11 @@ static ln_status alloc_raw(ln_memory *memory, size_t byte_count)
     return LN_OK;
 }
 
-ln_status ln_memory_create_raw(const size_t begins[LN_MEM_TYPE_SIZE],
+ln_status ln_memory_create_raw(ln_devices *devices, const size_t begins[LN_MEM_TYPE_SIZE],
                                const size_t ends[LN_MEM_TYPE_SIZE], ln_memory **out_memory)
 {
     *out_memory = NULL;
-    ln_memory *memory = create(begins, ends);
+    ln_memory *memory = create(devices, begins, ends);
     if (!memory)
         return LN_NO_MEMORY;
     for (int m = LN_MEM_NONE + 1; m < LN_MEM_TYPE_SIZE; m++) {
@@ -165,7 +176,7 @@ ln_status ln_memory_create_window(ln_memory *block, const size_t begins[LN_MEM_T
     *out_memory = NULL;
     if (!ln_memory_has_room(block, begins, ends))
         return LN_FAIL(LN_INTERNAL, "the workspace is too small for a plan that was made");
-    *out_memory = create(begins, ends);
+    *out_memory = create(NULL, begins, ends);
     if (!*out_memory)
         return LN_NO_MEMORY;
     (*out_memory)->block = ln_memory_retain(block);
@@ -197,6 +208,7 @@ void ln_memory_release(ln_memory *memory)
     }
     ln_memory_release(memory->before);
     ln_memory_release(memory->block);
+    ln_devices_release(memory->devices);
     ln_free(memory);
 }
 

@@ -13,11 +13,14 @@
 #include <lightnet/mem.h>
 #include <lightnet/status.h>
 
+#include "ir/devices.h"
+
 typedef struct ln_memory ln_memory;
 
 // Allocates zeroed bytes for the planned offsets from begins[m] (NULL: 0) up to ends[m] of each
-// memory type m; none where there are none. The caller holds the result.
-ln_status ln_memory_create(const size_t begins[LN_MEM_TYPE_SIZE],
+// memory type m; none where there are none. Those of open devices are of `devices`, which it holds;
+// NULL: there are none. The caller holds the result.
+ln_status ln_memory_create(ln_devices *devices, const size_t begins[LN_MEM_TYPE_SIZE],
                            const size_t ends[LN_MEM_TYPE_SIZE], ln_memory **out_memory);
 
 ln_memory *ln_memory_retain(ln_memory *memory); // returns `memory`; NULL is fine
@@ -25,11 +28,12 @@ void ln_memory_release(ln_memory *memory);      // NULL is fine
 
 // The same for offsets from begins[m] on; those below are where `before`, which the result holds,
 // has them. `before` NULL: nothing is below.
-ln_status ln_memory_create_after(ln_memory *before, const size_t begins[LN_MEM_TYPE_SIZE],
+ln_status ln_memory_create_after(ln_devices *devices, ln_memory *before,
+                                 const size_t begins[LN_MEM_TYPE_SIZE],
                                  const size_t ends[LN_MEM_TYPE_SIZE], ln_memory **out_memory);
 
 // As ln_memory_create, but the bytes may hold anything.
-ln_status ln_memory_create_raw(const size_t begins[LN_MEM_TYPE_SIZE],
+ln_status ln_memory_create_raw(ln_devices *devices, const size_t begins[LN_MEM_TYPE_SIZE],
                                const size_t ends[LN_MEM_TYPE_SIZE], ln_memory **out_memory);
 
 // Nothing is allocated: offset begins[m] is at the start of `block`, which the result holds.

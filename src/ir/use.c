@@ -87,8 +87,20 @@ void ln_use_end(ln_use_kind kind, const char *name)
     ln_use_drop(use);
 }
 
+const char *ln_device_plain_name(const char *name, char *buffer, size_t size)
+{
+    size_t len = name ? strlen(name) : 0;
+    if (len < 3 || strcmp(name + len - 2, ":0") != 0 || len - 2 >= size)
+        return name;
+    memcpy(buffer, name, len - 2);
+    buffer[len - 2] = '\0';
+    return buffer;
+}
+
 ln_use *ln_use_hold(ln_use_kind kind, const char *name)
 {
+    char plain[LN_MAX_NAME_LEN];
+    name = ln_device_plain_name(name, plain, sizeof plain);
     pthread_mutex_lock(&gate);
     pthread_mutex_lock(&lock);
     ln_use *use = find_locked(kind, name);

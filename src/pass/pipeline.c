@@ -11,6 +11,8 @@
 #include <lightnet/spelling.h>
 #include <lightnet/util.h>
 
+#include "arch/device.h"
+#include "arch/registry.h"
 #include "base/sized.h"
 #include "desc/rule.h"
 #include "ir/phase.h"
@@ -99,7 +101,7 @@ static ln_status fail_unknown_arch(const char *name, size_t len)
     return LN_FAIL(
         LN_NOT_FOUND, "target '%s' is not an arch of this library; there are: %s%s%s%s%s", word,
         known, nearest.name ? "; did you mean '" : "", nearest.name ? nearest.name : "",
-        nearest.name ? "'?" : "", strpbrk(word, " ;:+|") ? "; several are joined by commas" : "");
+        nearest.name ? "'?" : "", strpbrk(word, " ;+|") ? "; several are joined by commas" : "");
 }
 
 static int has_arch(const ln_compilation *compilation, const ln_arch *arch)
@@ -133,6 +135,7 @@ static ln_status add_archs(ln_compilation *compilation, const char *names, int m
         if (len < sizeof buffer) {
             memcpy(buffer, name, len);
             buffer[len] = '\0';
+            LN_TRY(ln_arch_need_numbered(buffer));
             use = ln_use_hold(LN_USE_ARCH, buffer);
             arch = use ? ln_arch_find(buffer) : NULL;
         }
@@ -189,6 +192,8 @@ ln_status ln_compilation_init(ln_compilation *compilation, ln_context *ctx, cons
     // The list grows while it is read: fallbacks may have fallbacks.
     for (size_t i = 0; i < compilation->arch_count; i++)
         LN_TRY(add_archs(compilation, compilation->archs[i]->fallbacks, 0));
+    for (size_t i = 0; i < compilation->arch_count; i++)
+        LN_TRY(ln_arch_need_device(ctx, compilation->archs[i]));
     if (compilation->is_as_read)
         LN_TRY(check_as_read(compilation, target));
     LN_TRY(open_own_rules(compilation));

@@ -25,6 +25,7 @@
 #include <lightnet/op_info.h>
 #include <lightnet/util.h>
 
+#include "arch/device.h"
 #include "arch/registry.h"
 #include "base/error_state.h"
 #include "base/name_hash.h"
@@ -182,7 +183,7 @@ static bool takes(const placing *p, const ln_arch *arch, const ln_op *op)
     if (!ln_pass_has_variant(arch, op->op_arg->optype))
         return false;
     ln_error_clear();
-    bool is_taken = !arch->describe || arch->describe(arch->priv, op) == LN_OK;
+    bool is_taken = !arch->describe || arch->describe(ln_arch_device(p->ctx, arch), op) == LN_OK;
     if (!is_taken)
         tell_offload(p, &(ln_offload){.arch = arch->arch_name,
                                       .op = op->op_arg->name,
@@ -753,14 +754,14 @@ static double copied_bytes(const placing *p, uint32_t island, const uint32_t *ne
     return sum;
 }
 
-static ln_status device_seconds(const ln_arch *arch, const ln_op *const *ops, size_t count,
-                                double units, double *out_seconds)
+static ln_status device_seconds(const ln_context *ctx, const ln_arch *arch, const ln_op *const *ops,
+                                size_t count, double units, double *out_seconds)
 {
     *out_seconds = LN_GROUP_SECONDS + units / LN_DEVICE_UNITS_PER_SECOND;
     if (!arch->evaluate)
         return LN_OK;
     ln_error_clear();
-    ln_status status = arch->evaluate(arch->priv, ops, count, out_seconds);
+    ln_status status = arch->evaluate(ln_arch_device(ctx, arch), ops, count, out_seconds);
     if (status == LN_OK && !(*out_seconds >= 0))
         status = LN_FAIL(LN_INVALID, "`evaluate` returns %g seconds", *out_seconds);
     if (status != LN_OK && ln_error_status() == LN_OK)
@@ -798,7 +799,7 @@ static ln_status compare_costs(const placing *p, uint32_t island, const island_l
     out->is_taken = is_any_step;
     if (!is_any_step) // views alone
         return LN_OK;
-    LN_TRY(device_seconds(arch, lists->ops, out->op_count, units, &out->device_seconds));
+    LN_TRY(device_seconds(p->ctx, arch, lists->ops, out->op_count, units, &out->device_seconds));
     out->is_taken =
         !(out->device_seconds > 0 && out->device_seconds + out->copy_seconds >= out->host_seconds);
     return LN_OK;

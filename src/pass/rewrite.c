@@ -15,6 +15,7 @@
 #include <lightnet/msg.h>
 #include <lightnet/util.h>
 
+#include "arch/device.h"
 #include "base/error_state.h"
 #include "desc/rule_weight.h"
 #include "pass/apply.h"
@@ -425,24 +426,24 @@ static bool conditions_hold(const ln_context *ctx, const ln_rule_lower *lower, c
 }
 
 // "No" is LN_OK with *out_takes 0; other failures than a refusal are passed on.
-static ln_status asks_arch(const ln_arch *arch, const ln_op *proto, const ln_op *op,
-                           bool *out_takes)
+static ln_status asks_arch(const ln_context *ctx, const ln_arch *arch, const ln_op *proto,
+                           const ln_op *op, bool *out_takes)
 {
-    ln_status status = arch->describe ? arch->describe(arch->priv, op) : LN_OK;
+    ln_status status = arch->describe ? arch->describe(ln_arch_device(ctx, arch), op) : LN_OK;
     if (status == LN_OK)
         status = ln_op_accepts(proto, op);
     *out_takes = status == LN_OK;
     return status == LN_NO_MEMORY || status == LN_INTERNAL ? status : LN_OK;
 }
 
-static ln_status takes_with(const ln_rule_set *set, const ln_arch *arch, const ln_op *op,
-                            bool *out_takes)
+static ln_status takes_with(const ln_context *ctx, const ln_rule_set *set, const ln_arch *arch,
+                            const ln_op *op, bool *out_takes)
 {
     *out_takes = false;
     for (size_t i = 0; set && i < set->lower_count && !*out_takes; i++) {
         const ln_op *proto = find_variant(arch, &set->lowers[i], op);
         if (proto)
-            LN_TRY(asks_arch(arch, proto, op, out_takes));
+            LN_TRY(asks_arch(ctx, arch, proto, op, out_takes));
     }
     return LN_OK;
 }
@@ -454,9 +455,10 @@ ln_status ln_rewrite_find_taker(const ln_compilation *compilation, const ln_op *
         const ln_arch *arch = compilation->archs[*out_index];
         bool takes = arch->ep_funcs && arch->ep_funcs[0];
         if (!takes)
-            LN_TRY(takes_with(compilation->arch_rules[*out_index], arch, op, &takes));
+            LN_TRY(takes_with(compilation->ctx, compilation->arch_rules[*out_index], arch, op,
+                              &takes));
         for (ln_rule_set **set = compilation->rule_sets; set && *set && !takes; set++)
-            LN_TRY(takes_with(*set, arch, op, &takes));
+            LN_TRY(takes_with(compilation->ctx, *set, arch, op, &takes));
         if (takes)
             return LN_OK;
     }
@@ -497,7 +499,7 @@ ln_status ln_rewrite_lower(ln_compilation *compilation, const ln_rule_set *set, 
         bool takes = false;
         if (!proto || !conditions_hold(compilation->ctx, lower, op))
             continue;
-        LN_TRY(asks_arch(arch, proto, op, &takes));
+        LN_TRY(asks_arch(compilation->ctx, arch, proto, op, &takes));
         if (!takes)
             continue;
         bool fired;

@@ -13,8 +13,8 @@
 // Whether there is a copy from `src_mtype` to `dst_mtype`.
 bool ln_mem_can_copy(ln_mem_type dst_mtype, ln_mem_type src_mtype);
 
-// Copies `byte_count` bytes. Fails: LN_UNSUPPORTED if there is no such copy; LN_IO if the device
-// fails.
+// Copies `byte_count` bytes. Fails: LN_UNSUPPORTED if there is no such copy; LN_IO, or as an
+// open device does, if the copy fails.
 ln_status ln_mem_copy(ln_mem_type dst_mtype, void *dst, ln_mem_type src_mtype, const void *src,
                       size_t byte_count);
 

@@ -14,6 +14,7 @@
 
 #include <lightnet/allocator.h>
 
+#include "plan/mem_device.h"
 #include "plan/mem_use.h"
 
 static void *cpu_alloc(size_t n)
@@ -38,6 +39,7 @@ static ln_copy_func copies[LN_MEM_TYPE_SIZE][LN_MEM_TYPE_SIZE]; // [dst][src]
 // Of the types that were added. What is in use does not change, so it is read without the lock.
 typedef struct added_type {
     atomic_bool is_used;
+    atomic_bool is_of_devices;
     char name[LN_MAX_NAME_LEN];
     char title[LN_MAX_NAME_LEN];
 } added_type;
@@ -129,10 +131,8 @@ ln_copy_func ln_mem_type_copy_func(ln_mem_type dst_mtype, ln_mem_type src_mtype)
     return copy;
 }
 
-static ln_status check_info(const char *name, const ln_mem_info *info)
+static ln_status check_sizes(const char *name, const ln_mem_info *info)
 {
-    if (!info->alloc_func || !info->free_func)
-        return LN_FAIL(LN_INVALID, "%s needs a function to allocate and one to free", name);
     if (info->max_size == 0 || info->max_size > PTRDIFF_MAX)
         return LN_FAIL(LN_INVALID, "%s: a max_size of %zu bytes is not possible", name,
                        info->max_size);
@@ -140,6 +140,13 @@ static ln_status check_info(const char *name, const ln_mem_info *info)
         return LN_FAIL(LN_INVALID, "%s: align_size %zu is not a power of two from %d on", name,
                        info->align_size, LN_MEM_ALIGN);
     return LN_OK;
+}
+
+static ln_status check_info(const char *name, const ln_mem_info *info)
+{
+    if (!info->alloc_func || !info->free_func)
+        return LN_FAIL(LN_INVALID, "%s needs a function to allocate and one to free", name);
+    return check_sizes(name, info);
 }
 
 // ---- Use ----
@@ -216,7 +223,7 @@ static ln_status check_name(const char *name)
 }
 
 static ln_status add_locked(const char *name, const char *title, const ln_mem_info *info,
-                            ln_mem_type *out_mtype)
+                            bool is_of_devices, ln_mem_type *out_mtype)
 {
     if (ln_mem_type_from_str(name) >= 0)
         return LN_FAIL(LN_EXISTS, "memory type '%s' exists already", name);
@@ -231,6 +238,7 @@ static ln_status add_locked(const char *name, const char *title, const ln_mem_in
     snprintf(a->name, sizeof a->name, "%s", name);
     registered_infos[number] = *info;
     registered_infos[number].name = a->name;
+    atomic_store(&a->is_of_devices, is_of_devices);
     atomic_store_explicit(&a->is_used, true, memory_order_release);
     *out_mtype = (ln_mem_type)number;
     return LN_OK;
@@ -245,9 +253,28 @@ ln_status ln_mem_type_add(const char *name, const char *title, const ln_mem_info
         return LN_FAIL(LN_INVALID, "memory type '%s' needs information", name);
     LN_TRY(check_info(name, info));
     pthread_mutex_lock(&lock);
-    ln_status status = add_locked(name, title, info, out_mtype);
+    ln_status status = add_locked(name, title, info, false, out_mtype);
     pthread_mutex_unlock(&lock);
     return status;
+}
+
+ln_status ln_mem_type_add_of_devices(const char *name, const char *title, size_t max_size,
+                                     size_t align_size, ln_mem_type *out_mtype)
+{
+    const ln_mem_info info = {.max_size = max_size, .align_size = align_size};
+    *out_mtype = LN_MEM_NONE;
+    LN_TRY(check_name(name));
+    LN_TRY(check_sizes(name, &info));
+    pthread_mutex_lock(&lock);
+    ln_status status = add_locked(name, title, &info, true, out_mtype);
+    pthread_mutex_unlock(&lock);
+    return status;
+}
+
+bool ln_mem_type_is_of_devices(ln_mem_type mtype)
+{
+    added_type *a = added_at(mtype);
+    return a && ln_mem_type_is_used(mtype) && atomic_load(&a->is_of_devices);
 }
 
 static void remove_locked(ln_mem_type mtype)

@@ -448,8 +448,8 @@ static ln_status clone_instance(ln_instances *all, ln_row *r, ln_context **out_c
     if (!*out_clone)
         return ln_context_clone(r->ctx, out_clone);
     ln_memory *workspace;
-    ln_status status =
-        ln_memory_create_raw((*out_clone)->static_sizes, (*out_clone)->mem_sizes, &workspace);
+    ln_status status = ln_memory_create_raw((*out_clone)->devices, (*out_clone)->static_sizes,
+                                            (*out_clone)->mem_sizes, &workspace);
     if (status == LN_OK) {
         status = ln_context_give_workspace(*out_clone, workspace);
         ln_memory_release(workspace);

@@ -10,6 +10,7 @@
 
 #include "base/error_state.h"
 #include "ir/context.h"
+#include "ir/devices.h"
 #include "ir/phase.h"
 #include "ir/writes.h"
 #include "program/session_async.h"
@@ -30,6 +31,7 @@ void ln_session_free(ln_session *session)
     ln_cancel_release(session->own_face.cancel);
     ln_pool_release(session->own_face.pool);
     ln_writes_release(session->own_face.writes);
+    ln_devices_release(session->own_face.devices);
     ln_program_release(session->program);
     ln_free(session);
 }
@@ -63,7 +65,8 @@ static ln_status make_frame(ln_session *session)
 {
     const ln_context *ctx = session->program->ctx;
     session->instance = session->program->instance;
-    LN_TRY(ln_memory_create_raw(ctx->static_sizes, ctx->mem_sizes, &session->workspace));
+    LN_TRY(
+        ln_memory_create_raw(ctx->devices, ctx->static_sizes, ctx->mem_sizes, &session->workspace));
     LN_TRY(ln_frame_copy(session->instance->frame, session->workspace, session->face,
                          &session->frame));
     set_inputs(session);
@@ -75,6 +78,7 @@ static ln_status fill_session(ln_session *session)
     const ln_context *ctx = session->program->ctx;
     session->own_face = (ln_context){.state = LN_CONTEXT_LOADED,
                                      .limits = ctx->limits,
+                                     .devices = ln_devices_retain(ctx->devices),
                                      .timeout = ctx->timeout,
                                      .thread_count = ctx->thread_count,
                                      .pool = ln_pool_retain(ctx->pool),

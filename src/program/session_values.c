@@ -197,7 +197,7 @@ static ln_status need_workspace(ln_session *session, const ln_context *plan)
     }
     ends[LN_MEM_CPU] = has_more ? more : need;
     ln_memory *workspace;
-    LN_TRY(ln_memory_create_raw(begins, ends, &workspace));
+    LN_TRY(ln_memory_create_raw(plan->devices, begins, ends, &workspace));
     ln_memory_release(session->workspace);
     session->workspace = workspace;
     return LN_OK;

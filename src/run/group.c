@@ -7,6 +7,7 @@
 #include <lightnet/op_support.h>
 #include <lightnet/util.h>
 
+#include "arch/device.h"
 #include "ir/context.h"
 
 static size_t count_addresses(const ln_op *op)
@@ -35,7 +36,7 @@ static ln_status prepare(ln_group *group, const ln_list *from)
         status = ln_list_push(&ops, from->data);
     }
     if (status == LN_OK)
-        status = group->arch->prepare(group->arch->priv, ops, &group->prepared);
+        status = group->arch->prepare(group->device, ops, &group->prepared);
     ln_list_free(ops);
     return status;
 }
@@ -67,6 +68,7 @@ ln_status ln_group_create(const ln_arch *arch, const ln_list *ops, ln_group **ou
     if (!group)
         return LN_NO_MEMORY;
     group->arch = arch;
+    group->device = ln_arch_device(((const ln_op *)ops->data)->op_arg->context, arch);
     group->first = ops->data;
     group->op_count = op_count;
     ln_error_clear();
@@ -81,7 +83,7 @@ ln_status ln_group_create(const ln_arch *arch, const ln_list *ops, ln_group **ou
 void ln_group_destroy(ln_group *group)
 {
     if (group && group->arch->release)
-        group->arch->release(group->arch->priv, group->prepared);
+        group->arch->release(group->device, group->prepared);
     ln_free(group);
 }
 
@@ -90,8 +92,8 @@ ln_status ln_group_start(void *block, tl_tensor *const *addresses)
     const ln_group *group = block;
     const ln_arch *arch = group->arch;
     ln_error_clear();
-    return finish(
-        group, (arch->run ? arch->run : arch->run_async)(arch->priv, group->prepared, addresses));
+    return finish(group, (arch->run ? arch->run : arch->run_async)(group->device, group->prepared,
+                                                                   addresses));
 }
 
 ln_status ln_group_wait(void *block, tl_tensor *const *addresses)
@@ -101,7 +103,7 @@ ln_status ln_group_wait(void *block, tl_tensor *const *addresses)
     if (arch->run)
         return LN_OK; // it was done at once
     ln_error_clear();
-    return finish(group, arch->wait(arch->priv, group->prepared, addresses));
+    return finish(group, arch->wait(group->device, group->prepared, addresses));
 }
 
 // Bytes that the group frees may be written by the next step, so the wait cannot be put off.

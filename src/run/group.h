@@ -11,6 +11,7 @@
 
 typedef struct ln_group {
     const ln_arch *arch;
+    void *device;       // what its functions are given: see `ln_arch_device`
     void *prepared;     // by the arch
     const ln_op *first; // in the list of the context
     size_t op_count;

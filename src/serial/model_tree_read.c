@@ -15,6 +15,7 @@
 #include <lightnet/tensor_entry.h>
 #include <lightnet/util.h>
 
+#include "arch/registry.h"
 #include "ir/compiled.h"
 #include "serial/old_inputs.h"
 #include "serial/old_types.h"
@@ -400,6 +401,7 @@ static ln_status check_archs(const ln_value *target)
         char arch[64];
         size_t len = strcspn(name, ",");
         snprintf(arch, sizeof arch, "%.*s", (int)(len < sizeof arch ? len : sizeof arch - 1), name);
+        LN_TRY(ln_arch_need_numbered(arch));
         if (!ln_arch_find(arch))
             return ln_fail_at(target->place, LN_NOT_FOUND,
                               "the model was compiled for \"%s\", and arch '%s' is not registered; "

@@ -6,11 +6,13 @@
 
 #include "tests/echo/echo.h"
 
+#include <math.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <lightnet/allocator.h>
@@ -314,6 +316,8 @@ typedef struct job {
 
 typedef struct echo_device {
     ln_arch arch;
+    int index;
+    echo_options options; // of one that was opened
     ln_mem_info mem_info;
     echo_settings settings;
     pthread_t thread;
@@ -503,6 +507,13 @@ static ln_status compute(const echo_group *group, tl_tensor *const *addresses)
 
 // ---- The queue ----
 
+static void sleep_ms(double ms)
+{
+    struct timespec time = {.tv_sec = (time_t)(ms / 1000), .tv_nsec = (long)(fmod(ms, 1000) * 1e6)};
+    while (nanosleep(&time, &time) != 0)
+        continue;
+}
+
 static void *work(void *arg)
 {
     echo_device *device = arg;
@@ -517,6 +528,8 @@ static void *work(void *arg)
         if (!device->first)
             device->last = NULL;
         pthread_mutex_unlock(&device->lock);
+        if (device->options.delay > 0)
+            sleep_ms(device->options.delay);
         ln_status status = compute(next->group, next->addresses);
         pthread_mutex_lock(&device->lock);
         next->status = status;
@@ -632,8 +645,10 @@ static ln_status describe(void *priv, const ln_op *op)
 {
     const echo_settings *settings = &((const echo_device *)priv)->settings;
     const char *name = op->op_arg->name;
-    bool takes = settings->names ? is_named(settings->names, name)
-                                 : mix(settings->seed, name) % 100 >= settings->left_out;
+    bool is_other = ((const echo_device *)priv)->index == 1 && settings->names_of_1;
+    const char *const *names = is_other ? settings->names_of_1 : settings->names;
+    bool takes =
+        names ? is_named(names, name) : mix(settings->seed, name) % 100 >= settings->left_out;
     return takes ? LN_OK
                  : LN_FAIL(LN_UNSUPPORTED, "arch '%s' does not take '%s'", settings->name, name);
 }
@@ -659,6 +674,156 @@ static const char *const core_types[] = {
 };
 
 // ---- Life ----
+
+static void start_thread(echo_device *device)
+{
+    pthread_mutex_init(&device->lock, NULL);
+    pthread_cond_init(&device->changed, NULL);
+    CHECK_EQ(pthread_create(&device->thread, NULL, work, device), 0);
+}
+
+static void end_thread(echo_device *device)
+{
+    pthread_mutex_lock(&device->lock);
+    device->is_closing = true;
+    pthread_cond_broadcast(&device->changed);
+    pthread_mutex_unlock(&device->lock);
+    pthread_join(device->thread, NULL);
+    CHECK_NULL(device->first);
+    CHECK_NULL(device->done);
+    pthread_cond_destroy(&device->changed);
+    pthread_mutex_destroy(&device->lock);
+}
+
+// ---- Devices that are opened: each has a thread ----
+
+static struct {
+    echo_options options;
+    int count, index;
+} opened;
+
+static const char *const moods[] = {"calm", "cross", NULL};
+
+static const ln_device_option options[] = {
+    {"delay", LN_DEVICE_FLOAT, offsetof(echo_options, delay), "0", NULL,
+     "milliseconds before a group begins"},
+    {"depth", LN_DEVICE_INT, offsetof(echo_options, depth), "4", NULL, "nothing"},
+    {"loud", LN_DEVICE_BOOL, offsetof(echo_options, is_loud), "false", NULL, "says so"},
+    {"mood", LN_DEVICE_WORD, offsetof(echo_options, mood), "calm", moods, "nothing either"},
+    {0},
+};
+
+echo_options echo_last_options(void)
+{
+    return opened.options;
+}
+
+int echo_open_count(void)
+{
+    pthread_mutex_lock(&lock);
+    int count = opened.count;
+    pthread_mutex_unlock(&lock);
+    return count;
+}
+
+int echo_last_index(void)
+{
+    return opened.index;
+}
+
+static ln_status find_device(void *priv, int index, ln_device_info *out_info)
+{
+    const echo_device *arch = priv;
+    if (index >= arch->settings.device_count)
+        return LN_NOT_FOUND;
+    snprintf(out_info->title, sizeof out_info->title, "echo number %d", index);
+    out_info->memory_byte_count = (size_t)1 << 32;
+    return LN_OK;
+}
+
+static ln_status open_device(void *priv, int index, const void *given, size_t byte_count,
+                             void **out_device)
+{
+    const echo_device *arch = priv;
+    if (fails(ECHO_OPEN))
+        return LN_FAIL(LN_IO, "injected failure of open");
+    CHECK_EQ(byte_count, sizeof(echo_options));
+    echo_device *device = ln_alloc(sizeof *device);
+    if (!device)
+        return LN_NO_MEMORY;
+    device->settings = arch->settings;
+    device->index = index;
+    memcpy(&device->options, given, sizeof device->options);
+    start_thread(device);
+    pthread_mutex_lock(&lock);
+    opened.options = device->options;
+    opened.count++;
+    opened.index = index;
+    pthread_mutex_unlock(&lock);
+    if (device->options.is_loud)
+        echo_say("loud");
+    *out_device = device;
+    return LN_OK;
+}
+
+static void close_device(void *given)
+{
+    end_thread(given);
+    ln_free(given);
+    pthread_mutex_lock(&lock);
+    opened.count--;
+    pthread_mutex_unlock(&lock);
+}
+
+static ln_status alloc_in(void *given, size_t byte_count, void **out_start)
+{
+    *out_start = take(byte_count, LN_MEM_DPU + ((const echo_device *)given)->index);
+    return *out_start ? LN_OK : LN_FAIL(LN_NO_MEMORY, "injected failure of alloc");
+}
+
+static void free_in(void *given, void *start)
+{
+    (void)given;
+    give(start);
+}
+
+static ln_status copy_to(void *given, void *dst, const void *src, size_t n)
+{
+    (void)given;
+    return copy_in(dst, src, n) ? LN_OK : LN_FAIL(LN_IO, "injected failure of copy_to");
+}
+
+static ln_status copy_from(void *given, void *dst, const void *src, size_t n)
+{
+    (void)given;
+    return copy_out(dst, src, n) ? LN_OK : LN_FAIL(LN_IO, "injected failure of copy_from");
+}
+
+static ln_status copy_inside(void *given, void *dst, const void *src, size_t n)
+{
+    (void)given;
+    return copy_within(dst, src, n) ? LN_OK : LN_FAIL(LN_IO, "injected failure of copy_inside");
+}
+
+// What an arch whose devices are opened has in the place of its memory.
+static void add_devices(ln_arch *arch)
+{
+    arch->open = open_device;
+    arch->close = close_device;
+    arch->find_device = find_device;
+    arch->options = options;
+    arch->option_byte_count = sizeof(echo_options);
+    arch->mem_info = NULL;
+    arch->copy_in = arch->copy_out = arch->copy_within = NULL;
+    if (arch->mem_type == LN_MEM_CPU)
+        return;
+    arch->mem_type = LN_MEM_NONE;
+    arch->alloc = alloc_in;
+    arch->free = free_in;
+    arch->copy_to = copy_to;
+    arch->copy_from = copy_from;
+    arch->copy_inside = copy_inside;
+}
 
 static ln_arch make_arch(echo_device *device)
 {
@@ -695,25 +860,17 @@ ln_arch *echo_create(const echo_settings *settings)
         .max_size = (size_t)1 << 32,
         .align_size = LN_MEM_ALIGN,
     };
-    pthread_mutex_init(&device->lock, NULL);
-    pthread_cond_init(&device->changed, NULL);
     device->arch = make_arch(device);
-    CHECK_EQ(pthread_create(&device->thread, NULL, work, device), 0);
+    if (settings->device_count > 0)
+        add_devices(&device->arch);
+    start_thread(device);
     return &device->arch;
 }
 
 void echo_destroy(ln_arch *arch)
 {
     echo_device *device = arch->priv;
-    pthread_mutex_lock(&device->lock);
-    device->is_closing = true;
-    pthread_cond_broadcast(&device->changed);
-    pthread_mutex_unlock(&device->lock);
-    pthread_join(device->thread, NULL);
-    CHECK_NULL(device->first);
-    CHECK_NULL(device->done);
-    pthread_cond_destroy(&device->changed);
-    pthread_mutex_destroy(&device->lock);
+    end_thread(device);
     ln_free(device);
 }
 

@@ -25,6 +25,7 @@ typedef enum echo_call {
     ECHO_RUN,
     ECHO_WAIT,
     ECHO_EVALUATE,
+    ECHO_OPEN,
     ECHO_CALL_COUNT,
 } echo_call;
 
@@ -37,10 +38,24 @@ typedef struct echo_settings {
     uint64_t seed;            // of the subset that it takes
     unsigned left_out;        // percent of the operators that it does not take, by their names
     const char *const *names; // takes these operators only, by name; NULL: any. The last is NULL
-    double seconds;           // what `evaluate` says of a group; below 0: it has no such function
+    const char *const *names_of_1; // the same of device 1, where there are several; NULL: `names`
+    int device_count;              // it has so many, which contexts open; 0: the arch is the device
+    double seconds; // what `evaluate` says of a group; below 0: it has no such function
 } echo_settings;
 
 #define ECHO_DEFAULTS .is_async = true, .name = "echo", .mtype = LN_MEM_DPU
+
+// Of a device that contexts open.
+typedef struct echo_options {
+    double delay;  // milliseconds before a group begins
+    int64_t depth; // nothing follows from it
+    int is_loud;   // it says "loud" when it is opened
+    int mood;      // "calm", "cross"
+} echo_options;
+
+echo_options echo_last_options(void); // that the last device was opened with
+int echo_open_count(void);            // devices that are open
+int echo_last_index(void);            // of the device that was opened last
 
 // Registers the arch; `close` unregisters it. The reference is registered before.
 ln_arch *echo_open(const echo_settings *settings);

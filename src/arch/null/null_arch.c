@@ -18,19 +18,27 @@ typedef struct null_device {
 
 // ---- Life ----
 
-static void null_open(void **priv_p)
+// Each context that uses the device opens it. `index` is 0 without a function `find_device`, and
+// `options` NULL without a table of options.
+static ln_status null_open(void *priv, int index, const void *options, size_t byte_count,
+                           void **out_device)
 {
-    *priv_p = ln_alloc(sizeof(null_device)); // NULL: the device then refuses everything
+    (void)priv;
+    (void)index;
+    (void)options;
+    (void)byte_count;
+    *out_device = ln_alloc(sizeof(null_device));
+    return *out_device ? LN_OK : LN_NO_MEMORY;
 }
 
-static void null_close(void **priv_p)
+static void null_close(void *device)
 {
-    ln_free(*priv_p);
-    *priv_p = NULL;
+    ln_free(device);
 }
 
 // ---- Operators ----
 
+// `priv` is the device, here and below.
 static ln_status null_describe(void *priv, const ln_op *op)
 {
     (void)priv;
@@ -45,8 +53,6 @@ static ln_status null_prepare(void *priv, const ln_list *ops, void **out_group)
     null_device *device = priv;
     (void)ops;
     *out_group = NULL;
-    if (!device)
-        return LN_FAIL(LN_NO_MEMORY, "arch 'null' could not be opened");
     device->group_count++;
     *out_group = device;
     return LN_OK;
@@ -70,9 +76,9 @@ static void null_release(void *priv, void *group)
 ln_arch ln_arch_null = {
     .arch_name = "null",
     .doc = "a template to copy; it takes no operator",
-    .mem_type = LN_MEM_CPU, // a device with memory of its own: its type, mem_info and the copies
-    .init_func = null_open,
-    .cleanup_func = null_close,
+    .mem_type = LN_MEM_CPU, // a device with memory of its own: alloc, free and the three copies
+    .open = null_open,
+    .close = null_close,
     .core_ops = NULL, // the types of the core that its groups compute, such as "conv"
     .describe = null_describe,
     .prepare = null_prepare,

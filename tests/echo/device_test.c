@@ -1,0 +1,519 @@
+// SPDX-License-Identifier: Apache-2.0
+// Devices that contexts open: their life, their options, several of one arch, several contexts on
+// one.
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <lightnet/library.h>
+#include <lightnet/program.h>
+
+#include "tests/api/model.h"
+#include "tests/echo/echo.h"
+
+enum { LEN = 64 };
+
+// Two branches, which two devices can have, and the host joins.
+static const char model[] = "input(| dst=x | dtype=TL_FLOAT, dims=[64]);\n"
+                            "create(| dst=w | dtype=TL_FLOAT, dims=[64], ran=[-1, 1], data=[0]);\n"
+                            "elew(src1=x, src2=w | dst=a | elew_op=TL_SUM);\n"
+                            "func(src=a | dst=b | func=cos);\n"
+                            "func(src=b | dst=c | func=atan);\n"
+                            "elew(src1=c, src2=x | dst=y | elew_op=TL_SUB);\n"
+                            "output(src=y | |);\n";
+
+static ln_arch *open_echo(int device_count)
+{
+    CHECK_OK(ln_arch_init());
+    echo_fail(ECHO_NOTHING, 0);
+    return echo_open(&(echo_settings){ECHO_DEFAULTS, .device_count = device_count});
+}
+
+static void close_echo(ln_arch *echo)
+{
+    CHECK_EQ(echo_open_count(), 0);
+    CHECK_EQ(echo_live_groups(), 0);
+    for (int m = LN_MEM_DPU; m < LN_MEM_DPU + 4; m++)
+        CHECK_EQ(echo_live_bytes((ln_mem_type)m), 0);
+    echo_close(echo);
+    ln_arch_cleanup();
+}
+
+static void fill(float *x, unsigned seed)
+{
+    for (int i = 0; i < LEN; i++)
+        x[i] = (float)((i * 37 + (int)seed * 11) % 101 - 50) / 25;
+}
+
+// As the reference computes the model as it was read.
+static void make_expected(unsigned seed, float *y)
+{
+    float x[LEN];
+    ln_context *ctx = load_text(model, "ref");
+    fill(x, seed);
+    CHECK_OK(ln_context_set_data(ctx, "x", x));
+    CHECK_OK(ln_context_run(ctx));
+    CHECK_NOT_NULL(ln_context_get_data(ctx, "y", y));
+    close_context(ctx);
+}
+
+static void check_run(ln_context *ctx, unsigned seed)
+{
+    float x[LEN], y[LEN], expected[LEN];
+    make_expected(seed, expected);
+    fill(x, seed);
+    CHECK_OK(ln_context_set_data(ctx, "x", x));
+    CHECK_OK(ln_context_run(ctx));
+    CHECK_NOT_NULL(ln_context_get_data(ctx, "y", y));
+    CHECK(memcmp(y, expected, sizeof y) == 0);
+}
+
+static void check_session(ln_session *session, unsigned seed)
+{
+    float x[LEN], y[LEN], expected[LEN];
+    make_expected(seed, expected);
+    fill(x, seed);
+    CHECK_OK(ln_session_set_data(session, "x", x, sizeof x));
+    CHECK_OK(ln_session_run(session));
+    CHECK_OK(ln_session_get_data(session, "y", y, sizeof y));
+    CHECK(memcmp(y, expected, sizeof y) == 0);
+}
+
+// ---- Life ----
+
+TEST(a_device_is_open_from_compiling_to_the_last_that_was_made_of_the_context)
+{
+    ln_arch *echo = open_echo(1);
+    ln_context *ctx = open_text(model), *clone;
+    ln_program *program;
+    ln_session *session;
+    CHECK_EQ(echo_open_count(), 0);
+    CHECK_OK(ln_context_compile(ctx, "echo,ref"));
+    CHECK_EQ(echo_open_count(), 1);
+    CHECK_OK(ln_context_load(ctx, NULL));
+    CHECK_OK(ln_context_clone(ctx, &clone));
+    CHECK_OK(ln_program_create(ctx, &program));
+    CHECK(ln_program_is_fixed(program));
+    CHECK_OK(ln_session_create(program, &session));
+    CHECK_EQ(echo_open_count(), 1); // all have the one
+    check_run(ctx, 1);
+    check_run(clone, 2);
+    check_session(session, 3);
+    close_context(ctx);
+    close_context(clone);
+    ln_program_release(program);
+    CHECK_EQ(echo_open_count(), 1);
+    check_session(session, 4);
+    CHECK_FAILS(ln_arch_unregister("echo"), LN_STATE);
+    ln_session_free(session);
+    CHECK_EQ(echo_open_count(), 0);
+    close_echo(echo);
+}
+
+TEST(contexts_open_one_device_each_for_itself)
+{
+    ln_arch *echo = open_echo(1);
+    ln_context *a = open_text(model), *b = open_text(model);
+    CHECK_OK(ln_context_set_device(a, "echo", &(echo_options){.depth = 7, .mood = 1},
+                                   sizeof(echo_options)));
+    CHECK_OK(ln_context_compile(a, "echo,ref"));
+    CHECK_EQ(echo_last_options().depth, 7);
+    CHECK_EQ(echo_last_options().mood, 1);
+    CHECK_OK(ln_context_compile(b, "echo,ref"));
+    CHECK_EQ(echo_last_options().depth, 4);
+    CHECK_EQ(echo_open_count(), 2);
+    CHECK_OK(ln_context_load(a, NULL));
+    CHECK_OK(ln_context_load(b, NULL));
+    CHECK_EQ(echo_live_bytes(LN_MEM_DPU),
+             2 * ln_context_peak_bytes(a, (ln_mem_type)ln_mem_type_from_str("LN_MEM_ECHO")));
+    check_run(a, 5);
+    check_run(b, 6);
+    close_context(a);
+    CHECK_EQ(echo_open_count(), 1);
+    check_run(b, 7);
+    close_context(b);
+    close_echo(echo);
+}
+
+TEST(a_device_that_does_not_open_leaves_the_context_as_it_was)
+{
+    ln_arch *echo = open_echo(1);
+    ln_context *ctx = open_text(model);
+    echo_fail(ECHO_OPEN, 0);
+    CHECK_FAILS(ln_context_compile(ctx, "echo,ref"), LN_IO);
+    CHECK_MESSAGE("device 'echo' cannot be opened: injected failure of open");
+    CHECK_EQ(ctx->state, LN_CONTEXT_READY);
+    echo_fail(ECHO_OPEN, 0);
+    CHECK_FAILS(ln_context_add_device(ctx, "echo"), LN_IO);
+    CHECK_OK(ln_context_compile(ctx, "echo,ref"));
+    CHECK_OK(ln_context_load(ctx, NULL));
+    check_run(ctx, 1);
+    close_context(ctx);
+    close_echo(echo);
+}
+
+// ---- Several devices of one arch ----
+
+TEST(devices_of_one_arch_have_memory_of_their_own)
+{
+    ln_arch *echo = open_echo(3);
+    ln_context *ctx = open_text(model);
+    CHECK_OK(ln_context_compile(ctx, "echo:2,ref"));
+    CHECK_EQ(echo_last_index(), 2);
+    CHECK_STR_EQ(ln_context_target(ctx), "echo:2,ref");
+    ln_mem_type mtype = (ln_mem_type)ln_mem_type_from_str("LN_MEM_ECHO_2");
+    CHECK_STR_EQ(ln_mem_type_title(mtype), "memory of echo:2");
+    CHECK(ln_context_peak_bytes(ctx, mtype) > 0);
+    CHECK_EQ(ln_context_peak_bytes(ctx, (ln_mem_type)ln_mem_type_from_str("LN_MEM_ECHO")), 0);
+    CHECK_OK(ln_context_load(ctx, NULL));
+    CHECK_EQ(echo_live_bytes(LN_MEM_DPU + 2), ln_context_peak_bytes(ctx, mtype));
+    check_run(ctx, 1);
+    CHECK_FAILS(ln_arch_unregister("echo"), LN_STATE); // one of its devices is in use
+    CHECK_MESSAGE("echo:2");
+    close_context(ctx);
+    close_echo(echo);
+}
+
+// x + w on the first device, cos and atan on the second: from one to the other by way of main
+// memory.
+TEST(two_devices_of_one_arch_meet_in_main_memory)
+{
+    static const char *const on_first[] = {"elew0", NULL};
+    static const char *const on_second[] = {"func0", "func1", NULL};
+    CHECK_OK(ln_arch_init());
+    echo_fail(ECHO_NOTHING, 0);
+    ln_arch *echo = echo_open(&(echo_settings){ECHO_DEFAULTS, .device_count = 2, .names = on_first,
+                                               .names_of_1 = on_second});
+    ln_context *ctx = open_text(model);
+    CHECK_OK(ln_context_compile(ctx, "echo,echo:1,ref"));
+    CHECK_EQ(echo_open_count(), 2);
+    CHECK_OK(ln_context_load(ctx, NULL));
+    for (int i = 0; i < 2; i++) {
+        ln_mem_type mtype =
+            (ln_mem_type)ln_mem_type_from_str(i == 0 ? "LN_MEM_ECHO" : "LN_MEM_ECHO_1");
+        CHECK(ln_context_peak_bytes(ctx, mtype) > 0);
+        CHECK_EQ(echo_live_bytes(LN_MEM_DPU + i), ln_context_peak_bytes(ctx, mtype));
+    }
+    echo_forget();
+    check_run(ctx, 3);
+    CHECK_EQ(echo_copied_in(), 2 * LEN * sizeof(float));  // x, and a
+    CHECK_EQ(echo_copied_out(), 2 * LEN * sizeof(float)); // a, and c
+    close_context(ctx);
+    close_echo(echo);
+}
+
+TEST(device_0_has_the_name_of_the_arch)
+{
+    ln_arch *echo = open_echo(2);
+    ln_context *ctx = load_text(model, "echo:0,ref");
+    CHECK_EQ(echo_last_index(), 0);
+    CHECK(ln_arch_find("echo:0") == ln_arch_find("echo"));
+    CHECK_FAILS(ln_arch_unregister("echo"), LN_STATE);
+    check_run(ctx, 1);
+    close_context(ctx);
+    close_echo(echo);
+}
+
+// Text names operators of a device that nothing has named before.
+TEST(printed_models_name_the_operators_of_a_numbered_device)
+{
+    ln_arch *echo = open_echo(2);
+    ln_context *ctx = open_text(model);
+    CHECK_OK(ln_context_compile(ctx, "echo:1,ref"));
+    CHECK_OK(ln_context_print(ctx, "echo_device.net"));
+    close_context(ctx);
+    echo_close(echo);
+    echo = echo_open(&(echo_settings){ECHO_DEFAULTS, .device_count = 2});
+    ctx = ln_context_create();
+    CHECK_OK(ln_context_init(ctx, "echo_device.net"));
+    CHECK_OK(ln_context_compile(ctx, "echo:1,ref"));
+    CHECK_OK(ln_context_load(ctx, NULL));
+    check_run(ctx, 2);
+    close_context(ctx);
+    CHECK_NULL(ln_op_find("act_echo:2"));
+    CHECK_NULL(ln_op_find("act_moon:1"));
+    CHECK_NULL(ln_op_find("act:1"));
+    remove("echo_device.net");
+    close_echo(echo);
+}
+
+TEST(devices_that_are_not_there_are_named)
+{
+    // clang-format off
+    static const struct {
+        const char *target;
+        ln_status status;
+        const char *message;
+    } cases[] = {
+        {"echo:2,ref", LN_NOT_FOUND, "arch 'echo' has no device 2: it has 2, counted from 0"},
+        {"echo:01,ref", LN_INVALID, "write 'echo:1' for the second of 'echo'"},
+        {"echo:,ref", LN_INVALID, "is not a device"},
+        {"echo:-1,ref", LN_INVALID, "is not a device"},
+        {"cpu:1", LN_UNSUPPORTED, "arch 'cpu' has no devices with numbers"},
+        {"moon:1", LN_NOT_FOUND, "target 'moon:1' is not an arch of this library"},
+    };
+    // clang-format on
+    ln_arch *echo = open_echo(2);
+    ln_context *ctx = open_text(model);
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        CHECK_FAILS(ln_context_compile(ctx, cases[i].target), cases[i].status);
+        CHECK_MESSAGE(cases[i].message);
+    }
+    CHECK_FAILS(ln_context_add_device(ctx, "cpu"), LN_UNSUPPORTED);
+    CHECK_FAILS(ln_context_add_device(ctx, "moon"), LN_NOT_FOUND);
+    CHECK_FAILS(ln_context_add_device(ctx, ""), LN_INVALID);
+    CHECK_FAILS(ln_context_add_device(NULL, "echo"), LN_INVALID);
+    close_context(ctx);
+    close_echo(echo);
+}
+
+TEST(a_context_compiles_for_the_devices_that_it_was_given)
+{
+    ln_arch *echo = open_echo(2);
+    ln_context *ctx = open_text(model);
+    CHECK_FAILS(ln_context_compile(ctx, NULL), LN_INVALID); // none yet
+    CHECK_OK(ln_context_add_device(ctx, "echo:1"));
+    CHECK_OK(ln_context_add_device(ctx, "echo"));
+    CHECK_OK(ln_context_add_device(ctx, "echo:1")); // again is no other
+    CHECK_EQ(echo_open_count(), 2);
+    CHECK_OK(ln_context_compile(ctx, NULL));
+    CHECK_STR_EQ(ln_context_target(ctx), "echo:1,echo,cpu");
+    CHECK_EQ(echo_open_count(), 2);
+    close_context(ctx);
+    close_echo(echo);
+}
+
+TEST(compiled_files_keep_the_number_of_the_device)
+{
+    ln_arch *echo = open_echo(2);
+    ln_context *ctx = open_text(model);
+    CHECK_OK(ln_context_compile(ctx, "echo:1,ref"));
+    CHECK_OK(ln_context_print(ctx, "echo_device.json"));
+    close_context(ctx);
+    echo_close(echo); // another process would begin without the second device
+    echo = echo_open(&(echo_settings){ECHO_DEFAULTS, .device_count = 2});
+    CHECK_NULL(ln_arch_find("echo:1"));
+    ctx = ln_context_create();
+    CHECK_OK(ln_context_init(ctx, "echo_device.json"));
+    CHECK_EQ(ctx->state, LN_CONTEXT_PLANNED);
+    CHECK_EQ(echo_open_count(), 0); // to be looked at, it need not be there
+    CHECK_OK(ln_context_load(ctx, NULL));
+    CHECK_EQ(echo_open_count(), 1);
+    CHECK_EQ(echo_last_index(), 1);
+    check_run(ctx, 2);
+    close_context(ctx);
+    echo_close(echo);
+    echo = echo_open(&(echo_settings){ECHO_DEFAULTS, .device_count = 1});
+    ctx = ln_context_create();
+    CHECK_FAILS(ln_context_init(ctx, "echo_device.json"), LN_NOT_FOUND);
+    CHECK_MESSAGE("arch 'echo' has no device 1: it has 1");
+    ln_context_free(ctx);
+    remove("echo_device.json");
+    close_echo(echo);
+}
+
+// ---- Dynamic shapes ----
+
+static const char dynamic[] =
+    "input(| dst=x | dtype=TL_FLOAT, dims=[-1, 256], names=[\"N\", \"\"]);\n"
+    "create(| dst=w | dtype=TL_FLOAT, dims=[256, 512], ran=[-1, 1], "
+    "data=[0]);\n"
+    "matmul(src1=x, src2=w | dst=y |);\n"
+    "output(src=y | |);\n";
+
+TEST(instances_for_other_shapes_share_the_device)
+{
+    ln_arch *echo = open_echo(1);
+    ln_context *ctx = load_text(dynamic, "echo,ref");
+    ln_program *program;
+    ln_session *session;
+    CHECK_OK(ln_program_create(ctx, &program));
+    close_context(ctx);
+    CHECK_OK(ln_session_create(program, &session));
+    for (int n = 1; n < 4; n++) {
+        tl_tensor *x = tl_tensor_zeros(2, (int[]){n, 256}, TL_FLOAT);
+        ln_object *object = ln_object_copy_tensor(x, NULL);
+        CHECK_OK(ln_session_set_object(session, "x", object));
+        CHECK_OK(ln_session_run(session));
+        const tl_tensor *y;
+        CHECK_OK(ln_session_borrow_tensor(session, "y", &y));
+        CHECK_EQ(y->dims[0], n);
+        ln_object_release(object);
+        tl_tensor_free_data_too(x);
+        CHECK(echo_open_count() <= 1);
+    }
+    ln_session_free(session);
+    ln_program_release(program);
+    close_echo(echo);
+}
+
+// ---- Options ----
+
+TEST(options_are_text_or_a_structure_that_may_be_shorter)
+{
+    ln_arch *echo = open_echo(2);
+    ln_context *ctx = open_text(model);
+    CHECK_OK(ln_context_set_device_text(ctx, "echo:1", "depth=9,loud=true"));
+    CHECK_OK(ln_context_set_device_text(ctx, "echo:1", "mood=cross")); // and the others stay
+    CHECK_OK(ln_context_add_device(ctx, "echo:1"));
+    CHECK_EQ(echo_last_options().depth, 9);
+    CHECK_EQ(echo_last_options().is_loud, 1);
+    CHECK_EQ(echo_last_options().mood, 1);
+    CHECK_FAILS(ln_context_set_device_text(ctx, "echo:1", "depth=1"), LN_STATE);
+    CHECK_MESSAGE("device 'echo:1' is open in this context");
+    CHECK_OK(ln_context_set_device(ctx, "echo", &(echo_options){.delay = 1.5}, sizeof(double)));
+    CHECK_OK(ln_context_add_device(ctx, "echo"));
+    CHECK_NEAR(echo_last_options().delay, 1.5, 0);
+    CHECK_EQ(echo_last_options().depth, 4); // the default, as the structure was shorter
+    close_context(ctx);
+    close_echo(echo);
+}
+
+TEST(wrong_options_are_refused_and_change_nothing)
+{
+    // clang-format off
+    static const struct {
+        const char *text;
+        ln_status status;
+        const char *message;
+    } cases[] = {
+        {"dept=1", LN_INVALID, "device 'echo' has no option 'dept'; there are: delay, depth, loud, mood"},
+        {"depth", LN_INVALID, "'depth' is not an option: write NAME=VALUE"},
+        {"depth=1.5", LN_INVALID, "option 'depth': '1.5' is not a whole number"},
+        {"depth=", LN_INVALID, "is not a whole number"},
+        {"delay=inf", LN_INVALID, "is not a finite number"},
+        {"loud=1", LN_INVALID, "is not one of false, true"},
+        {"depth=5,mood=sad", LN_INVALID, "is not one of calm, cross"},
+    };
+    // clang-format on
+    ln_arch *echo = open_echo(1);
+    ln_context *ctx = open_text(model);
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        CHECK_FAILS(ln_context_set_device_text(ctx, "echo", cases[i].text), cases[i].status);
+        CHECK_MESSAGE(cases[i].message);
+    }
+    char longer[sizeof(echo_options) + 8] = {0};
+    longer[sizeof longer - 1] = 1;
+    CHECK_FAILS(ln_context_set_device(ctx, "echo", longer, sizeof longer), LN_UNSUPPORTED);
+    CHECK_FAILS(ln_context_set_device(ctx, "cpu", longer, 8), LN_UNSUPPORTED);
+    CHECK_OK(ln_context_add_device(ctx, "echo"));
+    CHECK_EQ(echo_last_options().depth, 4);
+    close_context(ctx);
+    close_echo(echo);
+}
+
+TEST(an_arch_whose_devices_are_incomplete_is_refused)
+{
+    static const ln_device_option outside[] = {
+        {"late", LN_DEVICE_INT, 4, "0", NULL, "ends past the structure"}, {0}};
+    static const ln_device_option bad_first[] = {
+        {"depth", LN_DEVICE_INT, 0, "many", NULL, "has no number to begin with"}, {0}};
+    ln_arch *echo = open_echo(1);
+    for (int i = 0; i < 5; i++) {
+        ln_arch bad = *echo;
+        bad.arch_name = (char *)(uintptr_t) "bad";
+        const char *message[] = {"so it needs `close`", "and no `open`", "needs all of `alloc`",
+                                 "not inside of the 8 bytes", "'many' is not a whole number"};
+        if (i == 0)
+            bad.close = NULL;
+        if (i == 1)
+            bad.open = NULL;
+        if (i == 2)
+            bad.copy_inside = NULL;
+        bad.mem_type = LN_MEM_NONE;
+        if (i > 2) {
+            bad.options = i == 3 ? outside : bad_first;
+            bad.option_byte_count = 8;
+        }
+        CHECK_FAILS(ln_arch_register(&bad), LN_INVALID);
+        CHECK_MESSAGE(message[i]);
+        CHECK_NULL(ln_arch_find("bad"));
+    }
+    close_echo(echo);
+}
+
+// ---- Failures ----
+
+TEST(each_call_may_fail_and_the_session_runs_again)
+{
+    // clang-format off
+    static const struct {
+        echo_call call;
+        ln_status status;
+        const char *message;
+    } cases[] = {
+        {ECHO_COPY_IN, LN_IO, "from main memory to memory of echo: injected failure of copy_to"},
+        {ECHO_COPY_OUT, LN_IO, "from memory of echo to main memory: injected failure of copy_from"},
+        {ECHO_RUN, LN_IO, "arch 'echo': group of 'elew0'"},
+        {ECHO_WAIT, LN_IO, "arch 'echo': group of 'elew0'"},
+    };
+    // clang-format on
+    ln_arch *echo = open_echo(1);
+    ln_context *ctx = open_text(model);
+    CHECK_OK(ln_context_compile(ctx, "echo,ref"));
+    echo_fail(ECHO_ALLOC, 0);
+    CHECK_FAILS(ln_context_load(ctx, NULL), LN_NO_MEMORY);
+    CHECK_MESSAGE("bytes of memory of echo: injected failure of alloc");
+    CHECK_EQ(echo_live_bytes(LN_MEM_DPU), 0);
+    CHECK_OK(ln_context_load(ctx, NULL));
+    ln_program *program;
+    ln_session *session;
+    CHECK_OK(ln_program_create(ctx, &program));
+    CHECK_OK(ln_session_create(program, &session));
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        echo_fail(cases[i].call, 0);
+        CHECK_FAILS(ln_session_run(session), cases[i].status);
+        CHECK_MESSAGE(cases[i].message);
+        check_session(session, 3);
+        echo_fail(cases[i].call, 0);
+        CHECK_FAILS(ln_context_run(ctx), cases[i].status);
+        check_run(ctx, 4);
+    }
+    echo_fail(ECHO_ALLOC, 0);
+    ln_session *second;
+    CHECK_FAILS(ln_session_create(program, &second), LN_NO_MEMORY);
+    CHECK_OK(ln_session_create(program, &second));
+    check_session(second, 5);
+    ln_session_free(second);
+    ln_session_free(session);
+    ln_program_release(program);
+    close_context(ctx);
+    close_echo(echo);
+}
+
+TEST(a_clone_that_sets_a_constant_copies_within_the_device)
+{
+    ln_arch *echo = open_echo(1);
+    ln_context *ctx = load_text(model, "echo,ref"), *clone;
+    CHECK_OK(ln_context_clone(ctx, &clone));
+    float w[LEN] = {0}, x[LEN], y[LEN];
+    echo_fail(ECHO_COPY_WITHIN, 0);
+    CHECK_FAILS(ln_context_set_data(clone, "w", w), LN_IO);
+    CHECK_MESSAGE("injected failure of copy_inside");
+    CHECK_OK(ln_context_set_data(clone, "w", w));
+    fill(x, 1);
+    CHECK_OK(ln_context_set_data(clone, "x", x));
+    CHECK_OK(ln_context_run(clone));
+    CHECK_NOT_NULL(ln_context_get_data(clone, "y", y));
+    for (int i = 0; i < LEN; i++)
+        CHECK_NEAR(y[i], atanf(cosf(x[i])) - x[i], 1e-6);
+    check_run(ctx, 1);
+    close_context(clone);
+    close_context(ctx);
+    close_echo(echo);
+}
+
+TEST_LIST(a_device_is_open_from_compiling_to_the_last_that_was_made_of_the_context,
+          contexts_open_one_device_each_for_itself,
+          a_device_that_does_not_open_leaves_the_context_as_it_was,
+          devices_of_one_arch_have_memory_of_their_own, two_devices_of_one_arch_meet_in_main_memory,
+          device_0_has_the_name_of_the_arch, printed_models_name_the_operators_of_a_numbered_device,
+          devices_that_are_not_there_are_named,
+          a_context_compiles_for_the_devices_that_it_was_given,
+          compiled_files_keep_the_number_of_the_device, instances_for_other_shapes_share_the_device,
+          options_are_text_or_a_structure_that_may_be_shorter,
+          wrong_options_are_refused_and_change_nothing,
+          an_arch_whose_devices_are_incomplete_is_refused,
+          each_call_may_fail_and_the_session_runs_again,
+          a_clone_that_sets_a_constant_copies_within_the_device)
