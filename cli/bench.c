@@ -10,6 +10,7 @@
 #include "bench_profile.h"
 #include "cli.h"
 #include "compile_flags.h"
+#include "device_option.h"
 #include "file_bytes.h"
 #include "input_options.h"
 #include "json_out.h"
@@ -90,6 +91,7 @@ static const verb_option takes[] = {
     INPUT_OPTIONS(bench_options, files),
     COMPILE_FLAGS(bench_options, flags),
     TAKES_PLUGIN,
+    TAKES_DEVICE,
     TAKES_HELP,
     END_OF_OPTIONS,
 };

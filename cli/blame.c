@@ -8,6 +8,7 @@
 #include "blame_search.h"
 #include "cli.h"
 #include "compile_flags.h"
+#include "device_option.h"
 #include "model_io.h"
 #include "plugin_option.h"
 #include "progress.h"
@@ -46,6 +47,7 @@ static const verb_option takes[] = {
     INPUT_OPTIONS(blame_options, source.files),
     COMPILE_FLAGS(blame_options, flags),
     TAKES_PLUGIN,
+    TAKES_DEVICE,
     TAKES_HELP,
     END_OF_OPTIONS,
 };

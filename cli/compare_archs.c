@@ -8,6 +8,7 @@
 #include "compare.h"
 #include "compare_json.h"
 #include "compile_flags.h"
+#include "device_option.h"
 #include "file_bytes.h"
 #include "json_out.h"
 #include "model_io.h"
@@ -42,6 +43,7 @@ static const verb_option takes[] = {
     INPUT_OPTIONS(compare_options, source.files),
     COMPILE_FLAGS(compare_options, flags),
     TAKES_PLUGIN,
+    TAKES_DEVICE,
     TAKES_HELP,
     END_OF_OPTIONS,
 };

@@ -8,6 +8,7 @@
 
 #include "cli.h"
 #include "compile_flags.h"
+#include "device_option.h"
 #include "input_options.h"
 #include "labels.h"
 #include "model_io.h"
@@ -45,6 +46,7 @@ typedef struct source_options {
 
 static const verb_option takes[] = {
     TAKES_PLUGIN,
+    TAKES_DEVICE,
     TAKES_HELP,
     TAKES(VERSION, source_options, is_version_wanted),
     NOTE(OUTFILE, source_options, outfile,

@@ -9,6 +9,7 @@
 
 #include "cli.h"
 #include "compile_flags.h"
+#include "device_option.h"
 #include "fallback.h"
 #include "file_bytes.h"
 #include "given_options.h"
@@ -36,6 +37,7 @@ static const verb_option takes[] = {
     TAKES(JSON, inspect_options, json),
     COMPILE_FLAGS(inspect_options, flags),
     TAKES_PLUGIN,
+    TAKES_DEVICE,
     TAKES_HELP,
     END_OF_OPTIONS,
 };

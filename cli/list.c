@@ -157,23 +157,101 @@ static void print_plugins(void)
                plugin->doc ? plugin->doc : "");
 }
 
+typedef struct archs_options {
+    int has_ops;
+} archs_options;
+
+static const verb_option archs_list[] = {TAKES_PLUGIN, TAKES(OPS, archs_options, has_ops),
+                                         TAKES_HELP, END_OF_OPTIONS};
+
 const verb_usage archs_usage = {
     .name = "archs",
     .synopsis = "",
-    .about = "Lists the archs, where their tensors live, how many operators each runs, and which "
-             "plug-in it came with.",
-    .options = only_help,
+    .about = "Lists the archs, where their tensors live, how many operators each runs, which "
+             "plug-in it came with, and the devices of those that have some, with the options of "
+             "--device.",
+    .options = archs_list,
 };
+
+static void print_option(const ln_device_option *option)
+{
+    static const char *const kinds[] = {"whole number", "number", "true or false"};
+    printf("       %s=%s: %s (", option->name, option->first, option->doc ? option->doc : "");
+    if (option->kind == LN_DEVICE_WORD)
+        for (int i = 0; option->words[i]; i++)
+            printf("%s%s", i > 0 ? ", " : "", option->words[i]);
+    else
+        printf("%s", kinds[option->kind]);
+    printf(")\n");
+}
+
+// Those that can be opened, and what with.
+static void print_devices(const ln_arch *arch)
+{
+    if (!arch->open || strchr(arch->arch_name, ':'))
+        return;
+    ln_device_info info = {.byte_count = sizeof info};
+    for (int i = 0; arch->find_device && arch->find_device(arch->priv, i, &info) == LN_OK; i++) {
+        char name[LN_MAX_NAME_LEN];
+        snprintf(name, sizeof name, i == 0 ? "%s" : "%s:%d", arch->arch_name, i);
+        printf("       %s: %.64s", name, info.title);
+        if (info.memory_byte_count > 0)
+            printf(", %zu bytes", info.memory_byte_count);
+        putchar('\n');
+        info = (ln_device_info){.byte_count = sizeof info};
+    }
+    for (const ln_device_option *o = arch->options; o && o->name; o++)
+        print_option(o);
+}
+
+static int has_variant(const char *optype, const char *arch_name)
+{
+    char variant[2 * LN_MAX_NAME_LEN];
+    snprintf(variant, sizeof variant, "%s_%s", optype, arch_name);
+    return ln_op_find(variant) != NULL;
+}
+
+// A row for each type of the core that some arch has, a column for each arch.
+static void print_matrix(void)
+{
+    const ln_arch *arch;
+    const ln_op *op;
+    printf("%-16s", "");
+    for (size_t i = 0; (arch = ln_arch_find_at(i)); i++)
+        if (strcmp(arch->arch_name, "none") != 0)
+            printf(" %s", arch->arch_name);
+    putchar('\n');
+    for (size_t k = 0; (op = ln_op_find_at(k)); k++) {
+        int is_any = 0;
+        if (strcmp(op->op_arg->arch, "none") != 0)
+            continue;
+        for (size_t i = 0; (arch = ln_arch_find_at(i)); i++)
+            is_any |= has_variant(op->op_arg->optype, arch->arch_name);
+        if (!is_any)
+            continue;
+        printf("%-16s", op->op_arg->optype);
+        for (size_t i = 0; (arch = ln_arch_find_at(i)); i++)
+            if (strcmp(arch->arch_name, "none") != 0)
+                printf(" %-*s", (int)strlen(arch->arch_name),
+                       has_variant(op->op_arg->optype, arch->arch_name) ? "+" : "-");
+        putchar('\n');
+    }
+}
 
 int cmd_archs(int argc, char **argv)
 {
     int count;
     char **operands;
-    int code = options_parse(&archs_usage, argc, argv, NULL, &count, &operands);
+    archs_options options = {0};
+    int code = options_parse(&archs_usage, argc, argv, &options, &count, &operands);
     if (code == EXIT_OK && count > 0)
         code = say_usage_error("archs", "it takes no words, and '%s' is one", operands[0]);
     if (code != EXIT_OK)
         return code == -1 ? EXIT_OK : code;
+    if (options.has_ops) {
+        print_matrix();
+        return EXIT_OK;
+    }
     const ln_arch *arch;
     for (size_t i = 0; (arch = ln_arch_find_at(i)); i++) {
         printf("%-6s %3zu operators, %s%s%s: %s", arch->arch_name, count_ops(arch->arch_name),
@@ -183,6 +261,7 @@ int cmd_archs(int argc, char **argv)
         if (plugin)
             printf(" (plug-in '%s', %s)", plugin->name, ln_plugin_path(plugin->name));
         putchar('\n');
+        print_devices(arch);
     }
     print_plugins();
     return EXIT_OK;

@@ -11,6 +11,7 @@
 #include "cli.h"
 #include "compare.h"
 #include "compile_flags.h"
+#include "device_option.h"
 #include "model_io.h"
 #include "pass/why_api.h"
 #include "plugin_option.h"
@@ -52,6 +53,7 @@ static const verb_option takes[] = {
     INPUT_OPTIONS(opt_options, source.files),
     COMPILE_FLAGS(opt_options, flags),
     TAKES_PLUGIN,
+    TAKES_DEVICE,
     TAKES_HELP,
     END_OF_OPTIONS,
 };

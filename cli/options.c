@@ -150,7 +150,6 @@ static const char *foreign_option(const char *name)
     } words[] = {
         // clang-format off
         // Where it runs.
-        {"device", "the device is the target: -t cpu"},
         {"provider", "the execution provider is the target: -t cpu"},
         {"providers", "the execution provider is the target: -t cpu"},
         {"ep", "the execution provider is the target: -t cpu"},
@@ -475,7 +474,7 @@ static const verb_option *find_option(const verb_usage *verb, int answer)
 static int is_repeatable(option_id id)
 {
     return option_rows[id].kind == OPTION_TEXTS || id == OPT_RULES || id == OPT_SKIP ||
-           id == OPT_PLUGIN;
+           id == OPT_PLUGIN || id == OPT_DEVICE;
 }
 
 // One of two values would be lost.

@@ -16,6 +16,8 @@
       "`lightnet archs` lists them") \
     X(PLUGIN, "plugin", 0, "FILE", OPTION_CALL, 0, \
       "load this plug-in, a shared object with archs, operators or formats; may be given several times") \
+    X(DEVICE, "device", 0, "NAME,OPTION=VALUE,...", OPTION_CALL, 0, \
+      "open this device with these options: echo:1,delay=5; `lightnet archs` lists them; may be given several times") \
     X(INPUT, "input", 'i', "NAME=FILE", OPTION_TEXTS, 0, \
       "data of input NAME: .npy, .npz, ONNX .pb, safetensors, params dictionary, a picture, WAV, " \
       "or raw bytes of the right size; or a value: 16000, [1,2,3], true, fill:0.5; with one input the name may be left out (-i FILE), and an " \
@@ -37,6 +39,7 @@
     X(LABELS, "labels", 0, "FILE", OPTION_TEXT, 0, \
       "names of classes, one a line: show the top ones") \
     X(TOP, "top", 0, "COUNT", OPTION_COUNT, 1000, "how many (default 5), also without names") \
+    X(OPS, "ops", 0, NULL, OPTION_FLAG, 0, "a table: which of the core's types each arch has") \
     X(SHORT, "short", 0, NULL, OPTION_FLAG, 0, "totals only") \
     X(SVG, "svg", 0, NULL, OPTION_FLAG, 0, "draw it: memory over time, one rectangle a tensor; what devices compute and copy is above that") \
     X(JSON, "json", 'j', "FILE", OPTION_MAYBE, 0, \

@@ -7,6 +7,7 @@
 
 #include "cli.h"
 #include "compile_flags.h"
+#include "device_option.h"
 #include "file_bytes.h"
 #include "given_options.h"
 #include "json_out.h"
@@ -129,6 +130,7 @@ static const verb_option takes[] = {
     NOTE(OUTFILE, plan_options, outfile, "(default \"-\", standard output)"),
     COMPILE_FLAGS(plan_options, flags),
     TAKES_PLUGIN,
+    TAKES_DEVICE,
     TAKES_HELP,
     END_OF_OPTIONS,
 };

@@ -6,6 +6,7 @@
 
 #include "cli.h"
 #include "compile_flags.h"
+#include "device_option.h"
 #include "fallback.h"
 #include "file_bytes.h"
 #include "folder_input.h"
@@ -62,6 +63,7 @@ static const verb_option takes[] = {
     INPUT_OPTIONS(run_options, files),
     COMPILE_FLAGS(run_options, flags),
     TAKES_PLUGIN,
+    TAKES_DEVICE,
     TAKES_HELP,
     END_OF_OPTIONS,
 };

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "cli.h"
+#include "device_option.h"
 #include "given_options.h"
 #include "progress.h"
 #include "threads_option.h"
@@ -338,7 +339,9 @@ ln_context *open_model(const char *source)
     if (ctx)
         apply_limits(ctx);
     ln_context_set_strict(ctx, is_strict);
-    ln_status status = ctx ? ln_context_init(ctx, source) : LN_NO_MEMORY;
+    ln_status status = ctx ? device_option_apply(ctx) : LN_NO_MEMORY;
+    if (status == LN_OK)
+        status = ln_context_init(ctx, source);
     progress_end();
     if (status == LN_OK)
         return ctx;

@@ -10,6 +10,7 @@
 
 #include "cli.h"
 #include "compile_flags.h"
+#include "device_option.h"
 #include "file_bytes.h"
 #include "option_values.h"
 #include "plugin_option.h"
@@ -70,6 +71,7 @@ static const verb_option takes[] = {
     COMPILE_FLAGS_UNTIMED(list_options, flags),
     OPENS_MODELS_UNTIMED,
     TAKES_PLUGIN,
+    TAKES_DEVICE,
     TAKES_HELP,
     END_OF_OPTIONS,
 };
