@@ -209,6 +209,13 @@ struct ln_arch {
     ln_status (*copy_to)(void *device, void *dst, const void *src, size_t byte_count);
     ln_status (*copy_from)(void *device, void *dst, const void *src, size_t byte_count);
     ln_status (*copy_inside)(void *device, void *dst, const void *src, size_t byte_count);
+
+    /* `wait` for at most `seconds`: *out_is_over is 1 if the group's run has ended, with the status
+     * of the run, else 0 and LN_OK. It is called with 0 to ask, again and again until the run has
+     * ended, in any thread. With it, a run that is cancelled or out of time returns at once, and
+     * the next one begins when the device has ended. NULL: `wait` alone, which they wait for. */
+    ln_status (*wait_for)(void *priv, void *group, tl_tensor *const *addresses, double seconds,
+                          int *out_is_over);
 };
 typedef struct ln_arch ln_arch;
 

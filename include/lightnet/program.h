@@ -182,6 +182,13 @@ typedef void (*ln_session_done_func)(void *user, ln_status status);
  * system gives no thread. */
 LN_API ln_status ln_session_run_async(ln_session *session, ln_session_done_func done, void *user);
 
+/* How far the session's run is, or was when it ended, in work units (`ln_context_cost`): the steps
+ * that are done, of all of its steps; *out_total is 0 before the first run. A group of a device
+ * counts when it has been waited for. Any thread may ask during a run. Either pointer may be NULL.
+ * Fails: LN_INVALID if `session` is NULL. */
+LN_API ln_status ln_session_progress(const ln_session *session, double *out_done,
+                                     double *out_total);
+
 /* Waits until the run that `ln_session_run_async` has started last has ended, and returns what
  * `ln_session_run` would have, the message too; again the same when asked again. Threads may wait
  * together. Fails: LN_STATE if none was started, or from `done`. */

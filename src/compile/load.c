@@ -550,6 +550,8 @@ static ln_status run_steps(const ln_context *ctx)
     // What the last run left, outputs or all if it failed, is not to stand in the way of this one.
     for (size_t i = 0; i < r->made_count; i++)
         ln_open_drop(r->made[i]);
+    for (size_t i = 0; i < r->base.group_count; i++)
+        ln_group_finish(r->base.groups[i], NULL);
     for (size_t i = 0; i < r->step_count; i++) {
         LN_TRY(run_step_at(ctx, r, i));
         for (size_t k = 0; k < r->steps[i].ended_count; k++)

@@ -25,7 +25,7 @@ void ln_session_free(ln_session *session)
         return;
     ln_session_end_values(session);
     ln_context_free(session->clone);
-    ln_free(session->frame);
+    ln_frame_destroy(session->frame);
     ln_free(session->bindings);
     ln_memory_release(session->workspace);
     ln_cancel_release(session->own_face.cancel);
@@ -573,9 +573,42 @@ static void settle(const ln_session *session, size_t done)
     ln_error_restore(&reason);
 }
 
+void ln_session_begin_progress(ln_session *session, double cost)
+{
+    atomic_store(&session->done, 0);
+    atomic_store(&session->total, cost);
+}
+
+void ln_session_end_progress(ln_session *session)
+{
+    atomic_store(&session->done, atomic_load(&session->total));
+}
+
+static double total_cost(const ln_frame *frame)
+{
+    double sum = 0;
+    for (size_t i = 0; i < ln_frame_step_count(frame); i++)
+        sum += ln_frame_cost(frame, i);
+    return sum;
+}
+
+ln_status ln_session_progress(const ln_session *session, double *out_done, double *out_total)
+{
+    if (!session)
+        return LN_FAIL(LN_INVALID, "the session is NULL");
+    if (out_done)
+        *out_done = atomic_load(&session->done);
+    if (out_total)
+        *out_total = atomic_load(&session->total);
+    return LN_OK;
+}
+
 static ln_status run_frame_steps(ln_session *session)
 {
     const ln_frame *frame = session->frame;
+    double done = 0;
+    ln_session_begin_progress(session, total_cost(frame));
+    ln_frame_finish(frame);
     if (!ln_phase_take(session->face, session->instance->cost))
         return LN_FAIL(LN_LIMIT,
                        "a run costs %.4g work units, over the limit of %.4g (ln_limits.work)",
@@ -586,11 +619,15 @@ static ln_status run_frame_steps(ln_session *session)
         // An operator that leaves early because time is up may say so in any way.
         const ln_op op = {.op_arg = (ln_op_arg *)(uintptr_t)ln_frame_op(frame, i)};
         ln_status late = ln_phase_check(session->face, &op);
-        if (status == LN_OK && late == LN_OK)
+        if (status == LN_OK && late == LN_OK) {
+            done += ln_frame_cost(frame, i);
+            atomic_store(&session->done, done);
             continue;
+        }
         settle(session, is_done ? i + 1 : i);
         return late != LN_OK ? late : status;
     }
+    ln_session_end_progress(session);
     return LN_OK;
 }
 
@@ -615,7 +652,10 @@ static ln_status run_frame(ln_session *session)
 static ln_status run_clone(ln_session *session)
 {
     LN_TRY(copy_bound(session, true));
-    return ln_context_run(session->clone);
+    ln_session_begin_progress(session, ln_context_run_cost(session->clone));
+    LN_TRY(ln_context_run(session->clone));
+    ln_session_end_progress(session);
+    return LN_OK;
 }
 
 ln_status ln_session_run_now(ln_session *session)

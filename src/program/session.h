@@ -10,6 +10,8 @@
 #ifndef LN_PROGRAM_SESSION_H
 #define LN_PROGRAM_SESSION_H
 
+#include <stdatomic.h>
+
 #include "ir/memory.h"
 #include "program/program.h"
 
@@ -38,8 +40,14 @@ struct ln_session {
     ln_context *face;       // whom runs belong to, with limits, time and threads: this one, or the
                             // context whose runs they are
     ln_context own_face;    // no model
+    _Atomic double done, total;     // of the run that goes on, or was the last, in work units
     struct ln_session_async *async; // runs in a thread of their own; NULL: none has been started
 };
+
+// What `ln_session_progress` says of a run that costs so much, and of one that is done. The steps
+// of a context's run are not counted one by one.
+void ln_session_begin_progress(ln_session *session, double cost);
+void ln_session_end_progress(ln_session *session);
 
 // Runs in this thread, whoever else may wait for it.
 ln_status ln_session_run_now(ln_session *session);

@@ -51,7 +51,7 @@ static ln_status make_values(ln_session *session)
 static void enter(ln_session *session, const ln_held_instance *held)
 {
     ln_instances *instances = session->program->instances;
-    ln_free(session->frame);
+    ln_frame_destroy(session->frame);
     session->frame = NULL;
     ln_instances_give_context(instances, session->held, session->clone);
     session->clone = NULL;
@@ -290,9 +290,12 @@ static ln_status run_clone(ln_session *session)
                                          &session->clone));
     for (size_t i = 0; i < session->program->input_count; i++)
         LN_TRY(give_clone(session, i));
+    ln_session_begin_progress(session, ln_context_run_cost(session->clone));
     ln_context_exchange(session->face, session->clone);
     ln_status status = ln_context_run_alone(session->face);
     ln_context_exchange(session->face, session->clone);
+    if (status == LN_OK)
+        ln_session_end_progress(session);
     return status;
 }
 

@@ -21,6 +21,7 @@
 typedef struct frame_step {
     ln_step step;
     const ln_op_arg *arg; // of the only operator, in the frame, or of the first of a group
+    double cost;          // when it is done
     size_t wait;          // of one that starts a group: the step that waits for it
 } frame_step;
 
@@ -312,7 +313,9 @@ static void fill_wait(const ln_context *ctx, const ln_frame *f, const ln_op *wai
         start++;
     start->step.function = ln_group_start;
     start->wait = (size_t)(step - f->steps);
-    *step = (frame_step){{ln_group_wait, group, start->step.addresses}, wait->op_arg, 0};
+    start->cost = 0;
+    *step =
+        (frame_step){{ln_group_wait, group, start->step.addresses}, wait->op_arg, group->cost, 0};
 }
 
 static void fill_steps(const ln_context *ctx, ln_frame *f, const ln_hash *numbers)
@@ -324,15 +327,17 @@ static void fill_steps(const ln_context *ctx, ln_frame *f, const ln_hash *number
     LN_LIST_FOREACH (op, ctx->ops) {
         ln_group *group = group_at(ctx, op, &group_number);
         if (group) {
-            *step++ = (frame_step){{ln_group_run, group, addresses}, op->op_arg, 0};
+            *step++ = (frame_step){{ln_group_run, group, addresses}, op->op_arg, group->cost, 0};
             for (size_t k = 0; k < group->address_count; k++)
                 *addresses++ = numbered(f, numbers, group->addresses[k]);
         } else if (group_waited_for(ctx, op)) {
             fill_wait(ctx, f, op, step++);
         } else if (is_step(op)) {
             const ln_call *call = ln_call_of(op->op_arg);
-            *step++ = (frame_step){
-                {ln_step_run_call, &f->calls[call_number], addresses}, &f->args[call_number], 0};
+            *step++ = (frame_step){{ln_step_run_call, &f->calls[call_number], addresses},
+                                   &f->args[call_number],
+                                   ln_op_cost(op),
+                                   0};
             fill_call(f, call_number++, addresses, call, numbers);
             addresses += address_count_of(call);
         }
@@ -448,6 +453,32 @@ void ln_frame_settle(const ln_frame *frame, size_t done)
         if (step->function == ln_group_start && frame->steps[i].wait >= done)
             (void)ln_group_wait(step->block, step->addresses);
     }
+}
+
+static bool is_start(const ln_step *step)
+{
+    return step->function == ln_group_start || step->function == ln_group_run;
+}
+
+void ln_frame_finish(const ln_frame *frame)
+{
+    for (size_t i = 0; i < frame->step_count; i++) {
+        const ln_step *step = &frame->steps[i].step;
+        if (is_start(step))
+            ln_group_finish(step->block, step->addresses);
+    }
+}
+
+void ln_frame_destroy(ln_frame *frame)
+{
+    if (frame)
+        ln_frame_finish(frame);
+    ln_free(frame);
+}
+
+double ln_frame_cost(const ln_frame *frame, size_t step)
+{
+    return frame->steps[step].cost;
 }
 
 const ln_op_arg *ln_frame_op(const ln_frame *frame, size_t step)

@@ -23,7 +23,7 @@ typedef struct ln_frame ln_frame;
 // and its inputs and outputs are in main memory. PLANNED: false if that is known already.
 bool ln_frame_fits(const ln_context *ctx);
 
-// A frame of such a context. ln_free frees it.
+// A frame of such a context, to be destroyed.
 ln_status ln_frame_create(const ln_context *ctx, ln_frame **out_frame);
 
 // A copy whose tensors, where they are in the workspace, are in `workspace`, which begins with it
@@ -39,6 +39,14 @@ ln_status ln_frame_run_step(const ln_frame *frame, size_t step);
 // and have not waited for.
 void ln_frame_settle(const ln_frame *frame, size_t done);
 bool ln_frame_is_wait(const ln_frame *frame, size_t step);
+
+// Waits for what runs that ended early have left to devices: before another run, and `destroy`.
+void ln_frame_finish(const ln_frame *frame);
+void ln_frame_destroy(ln_frame *frame); // NULL is fine
+
+// What the step adds to the cost of a run that is done, in work units: a group, when it has been
+// waited for.
+double ln_frame_cost(const ln_frame *frame, size_t step);
 
 const ln_op_arg *ln_frame_op(const ln_frame *frame, size_t step); // of a group, the first one's
 

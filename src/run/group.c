@@ -8,6 +8,8 @@
 #include <lightnet/util.h>
 
 #include "arch/device.h"
+#include "base/deadline.h"
+#include "base/error_state.h"
 #include "ir/context.h"
 
 static size_t count_addresses(const ln_op *op)
@@ -33,6 +35,7 @@ static ln_status prepare(ln_group *group, const ln_list *from)
         const ln_op *op = from->data;
         note_listed(group, op->op_arg, op->op_arg->tensors_in);
         note_listed(group, op->op_arg, op->op_arg->tensors_out);
+        group->cost += ln_op_cost(op);
         status = ln_list_push(&ops, from->data);
     }
     if (status == LN_OK)
@@ -67,6 +70,11 @@ ln_status ln_group_create(const ln_arch *arch, const ln_list *ops, ln_group **ou
     *out_group = group;
     if (!group)
         return LN_NO_MEMORY;
+    if (pthread_mutex_init(&group->lock, NULL) != 0) {
+        ln_free(group);
+        *out_group = NULL;
+        return LN_FAIL(LN_NO_MEMORY, "the system gives no lock for a group");
+    }
     group->arch = arch;
     group->device = ln_arch_device(((const ln_op *)ops->data)->op_arg->context, arch);
     group->first = ops->data;
@@ -75,6 +83,7 @@ ln_status ln_group_create(const ln_arch *arch, const ln_list *ops, ln_group **ou
     ln_status status = finish(group, prepare(group, ops));
     if (status == LN_OK)
         return LN_OK;
+    pthread_mutex_destroy(&group->lock);
     ln_free(group);
     *out_group = NULL;
     return status;
@@ -82,10 +91,68 @@ ln_status ln_group_create(const ln_arch *arch, const ln_list *ops, ln_group **ou
 
 void ln_group_destroy(ln_group *group)
 {
-    if (group && group->arch->release)
+    if (!group)
+        return;
+    ln_group_finish(group, NULL);
+    if (group->arch->release)
         group->arch->release(group->device, group->prepared);
+    pthread_mutex_destroy(&group->lock);
     ln_free(group);
 }
+
+// ---- What a run has left ----
+
+static bool can_leave(const ln_group *group)
+{
+    return group->arch->mem_type != LN_MEM_CPU && group->arch->mem_type != LN_MEM_NONE;
+}
+
+// False if it cannot be noted.
+static bool leave(ln_group *group, tl_tensor *const *addresses)
+{
+    ln_flight *flight = ln_alloc(sizeof *flight);
+    if (!flight)
+        return false;
+    flight->addresses = addresses;
+    pthread_mutex_lock(&group->lock);
+    flight->next = group->left;
+    group->left = flight;
+    atomic_fetch_add(&group->left_count, 1);
+    pthread_mutex_unlock(&group->lock);
+    return true;
+}
+
+static ln_flight *take_left(ln_group *group, tl_tensor *const *addresses)
+{
+    pthread_mutex_lock(&group->lock);
+    ln_flight **at = &group->left;
+    while (*at && addresses && (*at)->addresses != addresses)
+        at = &(*at)->next;
+    ln_flight *flight = *at;
+    if (flight) {
+        *at = flight->next;
+        atomic_fetch_sub(&group->left_count, 1);
+    }
+    pthread_mutex_unlock(&group->lock);
+    return flight;
+}
+
+// How a run that was given up went is of no interest.
+void ln_group_finish(ln_group *group, tl_tensor *const *addresses)
+{
+    ln_flight *flight;
+    if (atomic_load(&group->left_count) == 0)
+        return;
+    ln_error_state reason;
+    ln_error_save(&reason);
+    while ((flight = take_left(group, addresses))) {
+        (void)group->arch->wait(group->device, group->prepared, flight->addresses);
+        ln_free(flight);
+    }
+    ln_error_restore(&reason);
+}
+
+// ---- Running ----
 
 ln_status ln_group_start(void *block, tl_tensor *const *addresses)
 {
@@ -96,13 +163,31 @@ ln_status ln_group_start(void *block, tl_tensor *const *addresses)
                                                                    addresses));
 }
 
+// How long the device is waited for before the thread looks whether it still has time.
+#define WAIT_SECONDS 0.001
+
+static ln_status wait_or_leave(ln_group *group, tl_tensor *const *addresses)
+{
+    for (int is_over = 0; !is_over;) {
+        ln_status status = group->arch->wait_for(group->device, group->prepared, addresses,
+                                                 WAIT_SECONDS, &is_over);
+        if (status != LN_OK)
+            return status;
+        if (!is_over && can_leave(group) && ln_deadline_passed() && leave(group, addresses))
+            return LN_FAIL(LN_STATE, "the device still computes"); // the run says why it ends
+    }
+    return LN_OK;
+}
+
 ln_status ln_group_wait(void *block, tl_tensor *const *addresses)
 {
-    const ln_group *group = block;
+    ln_group *group = block;
     const ln_arch *arch = group->arch;
     if (arch->run)
         return LN_OK; // it was done at once
     ln_error_clear();
+    if (arch->wait_for)
+        return finish(group, wait_or_leave(group, addresses));
     return finish(group, arch->wait(group->device, group->prepared, addresses));
 }
 

@@ -4,10 +4,18 @@
 #ifndef LN_RUN_GROUP_H
 #define LN_RUN_GROUP_H
 
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 
 #include <lightnet/arch.h>
+
+// A run that ended early has left the device computing, with these addresses.
+typedef struct ln_flight {
+    struct ln_flight *next;
+    tl_tensor *const *addresses;
+} ln_flight;
 
 typedef struct ln_group {
     const ln_arch *arch;
@@ -15,6 +23,10 @@ typedef struct ln_group {
     void *prepared;     // by the arch
     const ln_op *first; // in the list of the context
     size_t op_count;
+    pthread_mutex_t lock; // of the next
+    ln_flight *left;
+    atomic_size_t left_count;
+    double cost; // of its operators, in work units
     size_t address_count;
     tl_tensor *addresses[]; // in the context: see `run` of lightnet/arch.h; NULL: none
 } ln_group;
@@ -30,7 +42,13 @@ ln_status ln_group_run(void *group, tl_tensor *const *addresses);
 // and one that returns when it is done. What was started is waited for in any case, with the same
 // addresses.
 ln_status ln_group_start(void *group, tl_tensor *const *addresses);
+// A wait whose thread runs out of time, or is cancelled, returns early if the device can be asked
+// and has memory of its own: what it still computes is then left to `finish`.
 ln_status ln_group_wait(void *group, tl_tensor *const *addresses);
+
+// Returns when the device has ended what early waits left with these addresses, NULL: with any. To
+// be called before they are used again, or freed.
+void ln_group_finish(ln_group *group, tl_tensor *const *addresses);
 
 bool ln_op_is_wait(const ln_op *op);
 const char *ln_wait_group(const ln_op *wait); // the name of the group's first operator

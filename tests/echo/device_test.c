@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 
 #include <lightnet/library.h>
 #include <lightnet/program.h>
@@ -504,6 +505,118 @@ TEST(a_clone_that_sets_a_constant_copies_within_the_device)
     close_echo(echo);
 }
 
+// ---- Time ----
+
+static double seconds_now(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}
+
+static ln_session *open_slow(ln_arch **out_echo, bool has_wait_for)
+{
+    CHECK_OK(ln_arch_init());
+    echo_fail(ECHO_NOTHING, 0);
+    *out_echo =
+        echo_open(&(echo_settings){ECHO_DEFAULTS, .device_count = 1, .has_wait_for = has_wait_for});
+    ln_context *ctx = open_text(model);
+    CHECK_OK(ln_context_set_device_text(ctx, "echo", "delay=400"));
+    CHECK_OK(ln_context_compile(ctx, "echo,ref"));
+    CHECK_OK(ln_context_load(ctx, NULL));
+    ln_program *program;
+    ln_session *session;
+    CHECK_OK(ln_program_create(ctx, &program));
+    CHECK_OK(ln_session_create(program, &session));
+    close_context(ctx);
+    ln_program_release(program);
+    return session;
+}
+
+// The device goes on for 400 ms, and the run is over long before; the next one waits for it.
+TEST(a_run_does_not_wait_for_a_device_when_its_time_is_over)
+{
+    ln_arch *echo;
+    ln_session *session = open_slow(&echo, true);
+    CHECK_OK(ln_session_set_timeout(session, 0.02));
+    double start = seconds_now();
+    CHECK_FAILS(ln_session_run(session), LN_TIMEOUT);
+    CHECK(seconds_now() - start < 0.3);
+    CHECK_FAILS(ln_session_run(session), LN_TIMEOUT);
+    CHECK_OK(ln_session_set_timeout(session, 0));
+    check_session(session, 2);
+    ln_cancel *cancel = ln_cancel_create();
+    CHECK_OK(ln_session_set_cancel(session, cancel));
+    ln_cancel_request(cancel);
+    CHECK_FAILS(ln_session_run(session), LN_CANCELLED);
+    CHECK_OK(ln_session_set_cancel(session, NULL));
+    ln_cancel_release(cancel);
+    CHECK_OK(ln_session_set_timeout(session, 0.02));
+    CHECK_FAILS(ln_session_run(session), LN_TIMEOUT);
+    ln_session_free(session); // while the device computes: it is waited for
+    close_echo(echo);
+}
+
+TEST(a_device_that_cannot_be_asked_is_waited_for)
+{
+    ln_arch *echo;
+    ln_session *session = open_slow(&echo, false);
+    CHECK_OK(ln_session_set_timeout(session, 0.02));
+    double start = seconds_now();
+    CHECK_FAILS(ln_session_run(session), LN_TIMEOUT);
+    CHECK(seconds_now() - start >= 0.3);
+    ln_session_free(session);
+    close_echo(echo);
+}
+
+TEST(a_run_beside_its_caller_is_cancelled_while_the_device_computes)
+{
+    ln_arch *echo;
+    ln_session *session = open_slow(&echo, true);
+    ln_cancel *cancel = ln_cancel_create();
+    CHECK_OK(ln_session_set_cancel(session, cancel));
+    CHECK_OK(ln_session_run_async(session, NULL, NULL));
+    int has_ended;
+    CHECK_OK(ln_session_poll(session, 0.05, &has_ended));
+    double done = -1, total = -1;
+    CHECK_OK(ln_session_progress(session, &done, &total));
+    CHECK(!has_ended && done >= 0 && done < total);
+    double start = seconds_now();
+    ln_cancel_request(cancel);
+    CHECK_FAILS(ln_session_wait(session), LN_CANCELLED);
+    CHECK(seconds_now() - start < 0.2);
+    CHECK_OK(ln_session_set_cancel(session, NULL));
+    check_session(session, 3);
+    CHECK_OK(ln_session_progress(session, &done, &total));
+    CHECK(total > 0);
+    CHECK_NEAR(done, total, 1e-9 * total);
+    CHECK_FAILS(ln_session_progress(NULL, &done, &total), LN_INVALID);
+    ln_cancel_release(cancel);
+    ln_session_free(session);
+    close_echo(echo);
+}
+
+// A context, not a session.
+TEST(a_context_leaves_the_device_as_well)
+{
+    ln_arch *echo;
+    ln_session_free(open_slow(&echo, true));
+    ln_context *ctx = open_text(model);
+    CHECK_OK(ln_context_set_device_text(ctx, "echo", "delay=400"));
+    CHECK_OK(ln_context_compile(ctx, "echo,ref"));
+    CHECK_OK(ln_context_load(ctx, NULL));
+    CHECK_OK(ln_context_set_timeout(ctx, 0.02));
+    double start = seconds_now();
+    CHECK_FAILS(ln_context_run(ctx), LN_TIMEOUT);
+    CHECK(seconds_now() - start < 0.3);
+    CHECK_OK(ln_context_set_timeout(ctx, 0));
+    check_run(ctx, 6);
+    CHECK_OK(ln_context_set_timeout(ctx, 0.02));
+    CHECK_FAILS(ln_context_run(ctx), LN_TIMEOUT);
+    close_context(ctx);
+    close_echo(echo);
+}
+
 TEST_LIST(a_device_is_open_from_compiling_to_the_last_that_was_made_of_the_context,
           contexts_open_one_device_each_for_itself,
           a_device_that_does_not_open_leaves_the_context_as_it_was,
@@ -516,4 +629,8 @@ TEST_LIST(a_device_is_open_from_compiling_to_the_last_that_was_made_of_the_conte
           wrong_options_are_refused_and_change_nothing,
           an_arch_whose_devices_are_incomplete_is_refused,
           each_call_may_fail_and_the_session_runs_again,
-          a_clone_that_sets_a_constant_copies_within_the_device)
+          a_clone_that_sets_a_constant_copies_within_the_device,
+          a_run_does_not_wait_for_a_device_when_its_time_is_over,
+          a_device_that_cannot_be_asked_is_waited_for,
+          a_run_beside_its_caller_is_cancelled_while_the_device_computes,
+          a_context_leaves_the_device_as_well)

@@ -598,6 +598,35 @@ static ln_status wait_for(void *priv, void *group, tl_tensor *const *addresses)
     return status;
 }
 
+static job *find_job(const echo_device *device, const void *group, tl_tensor *const *addresses)
+{
+    for (const job *node = device->done; node; node = node->next) {
+        job *found = (job *)(void *)node->group;
+        if (found->group == group && found->addresses == addresses)
+            return found;
+    }
+    return NULL;
+}
+
+static ln_status wait_shortly(void *priv, void *group, tl_tensor *const *addresses, double seconds,
+                              int *out_is_over)
+{
+    echo_device *device = priv;
+    struct timespec until;
+    clock_gettime(CLOCK_REALTIME, &until);
+    double ns = (double)until.tv_nsec + seconds * 1e9;
+    until.tv_sec += (time_t)(ns / 1e9);
+    until.tv_nsec = (long)fmod(ns, 1e9);
+    pthread_mutex_lock(&device->lock);
+    const job *found = find_job(device, group, addresses);
+    int waited = 0;
+    while (found && !found->is_done && waited == 0)
+        waited = pthread_cond_timedwait(&device->changed, &device->lock, &until);
+    *out_is_over = !found || found->is_done;
+    pthread_mutex_unlock(&device->lock);
+    return *out_is_over ? wait_for(priv, group, addresses) : LN_OK;
+}
+
 static ln_status run(void *priv, void *group, tl_tensor *const *addresses)
 {
     LN_TRY(start(priv, group, addresses));
@@ -842,6 +871,7 @@ static ln_arch make_arch(echo_device *device)
         .run = s->is_async ? NULL : run,
         .run_async = s->is_async ? start : NULL,
         .wait = s->is_async ? wait_for : NULL,
+        .wait_for = s->has_wait_for ? wait_shortly : NULL,
         .release = release,
         .core_ops = core_types,
         .evaluate = s->seconds < 0 ? NULL : evaluate,

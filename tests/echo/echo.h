@@ -39,6 +39,7 @@ typedef struct echo_settings {
     unsigned left_out;        // percent of the operators that it does not take, by their names
     const char *const *names; // takes these operators only, by name; NULL: any. The last is NULL
     const char *const *names_of_1; // the same of device 1, where there are several; NULL: `names`
+    bool has_wait_for;             // it can be asked whether a group is over
     int device_count;              // it has so many, which contexts open; 0: the arch is the device
     double seconds; // what `evaluate` says of a group; below 0: it has no such function
 } echo_settings;
