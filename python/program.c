@@ -394,12 +394,11 @@ static ln_status run_session(ln_session *session, const run_call *call)
     return status;
 }
 
+// The next run that is not given an input has its first value, not what this run had.
 static void unbind_feeds(ln_session *session, const run_call *call)
 {
-    for (size_t i = 0; i < call->feed_count; i++) {
-        if (!call->feeds[i].object)
-            (void)ln_session_bind_input(session, call->feeds[i].name, NULL);
-    }
+    for (size_t i = 0; i < call->feed_count; i++)
+        (void)ln_session_reset_input(session, call->feeds[i].name);
     (void)ln_session_set_cancel(session, NULL);
 }
 

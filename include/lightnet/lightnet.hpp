@@ -403,6 +403,10 @@ public:
     void unbind_input(const std::string &name) {
         check(ln_session_bind_input(get(), name.c_str(), nullptr));
     }
+    // The value that it had when the session was made (`ln_session_reset_input`).
+    void reset_input(const std::string &name) {
+        check(ln_session_reset_input(get(), name.c_str()));
+    }
     void unbind_output(const std::string &name) {
         check(ln_session_bind_output(get(), name.c_str(), nullptr, 0));
     }

@@ -144,6 +144,12 @@ LN_API ln_status ln_session_get_object(ln_session *session, const char *tname,
 LN_API ln_status ln_session_bind_input(ln_session *session, const char *tname,
                                        const tl_tensor *tensor);
 
+/* Gives an input the value that it had when the session was made: its first value, such as the
+ * default of a model's input, else zeros; a dynamic one has none then. What was bound is bound no
+ * more. Fails: LN_NOT_FOUND or LN_INVALID if it is no input, LN_NO_MEMORY where the session's
+ * inputs have had other shapes. */
+LN_API ln_status ln_session_reset_input(ln_session *session, const char *tname);
+
 /* Lets the runs of this session write output `tname` to the caller's memory: `byte_count` bytes at
  * `data`, of which a dynamic output may need fewer (`ln_session_borrow_tensor` tells its shape).
  * The memory has to stay until something else is bound, or the session is freed; what it holds

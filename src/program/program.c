@@ -140,7 +140,7 @@ static ln_status fill(ln_program *program, const ln_context *ctx)
     bool has_frame = ln_frame_fits(program->ctx);
     bool has_instances =
         ln_plans_have_instances(program->ctx) && (has_frame || has_open_inputs(program->ctx));
-    LN_TRY(note_ends(program, has_frame || has_instances, has_instances));
+    LN_TRY(note_ends(program, true, has_instances));
     if (has_frame)
         LN_TRY(ln_instance_create(program->ctx, &program->instance));
     return has_instances ? make_instances(program) : LN_OK;

@@ -11,6 +11,7 @@
 #include "base/error_state.h"
 #include "ir/context.h"
 #include "ir/devices.h"
+#include "ir/open.h"
 #include "ir/phase.h"
 #include "ir/writes.h"
 #include "program/session_async.h"
@@ -47,18 +48,21 @@ tl_tensor *ln_session_frame_tensor(const ln_session *session, const ln_program_e
                            session->instance->ends[ln_session_number(session, end)].index);
 }
 
+static void fill_first(const ln_session *session, const ln_program_end *end)
+{
+    tl_tensor *tensor = ln_session_frame_tensor(session, end);
+    if (tensor->data && end->first)
+        memcpy(tensor->data, end->first, tl_tensor_size(tensor));
+    else if (tensor->data)
+        memset(tensor->data, 0, tl_tensor_size(tensor));
+}
+
 // Operators write what they read, all but inputs.
 static void set_inputs(ln_session *session)
 {
     const ln_program *program = session->program;
-    for (size_t i = 0; i < program->input_count; i++) {
-        const ln_program_end *end = &program->ends[i];
-        tl_tensor *tensor = ln_session_frame_tensor(session, end);
-        if (tensor->data && end->first)
-            memcpy(tensor->data, end->first, tl_tensor_size(tensor));
-        else if (tensor->data)
-            memset(tensor->data, 0, tl_tensor_size(tensor));
-    }
+    for (size_t i = 0; i < program->input_count; i++)
+        fill_first(session, &program->ends[i]);
 }
 
 static ln_status make_frame(ln_session *session)
@@ -403,6 +407,42 @@ static ln_status end_input_binding(ln_session *session, const ln_program_end *en
     const ln_session_binding last = *bound;
     unbind(session, end);
     return copy_input(session, end, &last);
+}
+
+static ln_status copy_first(ln_session *session, const ln_program_end *end)
+{
+    const tl_tensor *stated = &end->tensor;
+    ln_object *first = ln_object_new_tensor(stated->dtype, stated->ndim, stated->dims, NULL);
+    if (!first)
+        return ln_error_status();
+    if (end->first && !has_no_bytes(stated->dtype))
+        memcpy(ln_object_tensor(first)->data, end->first, tl_tensor_size(stated));
+    ln_status status = copy_value(session, end, ln_object_tensor(first));
+    ln_object_release(first);
+    return status;
+}
+
+// A dynamic input has no value before it is given one.
+static void drop_value(ln_session *session, const ln_program_end *end)
+{
+    if (session->values)
+        ln_session_hold_value(session, end, NULL);
+    else if (session->clone)
+        ln_open_drop(ln_tensor_table_find(session->clone->tensor_table, end->name));
+}
+
+ln_status ln_session_reset_input(ln_session *session, const char *tname)
+{
+    const ln_program_end *end;
+    LN_TRY(find_input(session, tname, &end));
+    unbind(session, end);
+    if (end->is_dynamic)
+        drop_value(session, end);
+    else if (session->values || session->clone)
+        return copy_first(session, end);
+    else
+        fill_first(session, end);
+    return LN_OK;
 }
 
 ln_status ln_session_bind_input(ln_session *session, const char *tname, const tl_tensor *tensor)

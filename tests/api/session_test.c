@@ -412,6 +412,75 @@ TEST(inputs_begin_with_their_first_values)
     ln_arch_cleanup();
 }
 
+static void check_sum(ln_session *session, float first, float second)
+{
+    float y[2];
+    CHECK_OK(ln_session_run(session));
+    CHECK_OK(ln_session_get_data(session, "y", y, sizeof y));
+    CHECK_NEAR(y[0], first, 0);
+    CHECK_NEAR(y[1], second, 0);
+}
+
+TEST(an_input_gets_its_first_value_again)
+{
+    static const char fixed[] =
+        "input(| dst=x | dtype=TL_FLOAT, dims=[2], ran=[0, 0], data=[3, 5]);\n"
+        "input(| dst=z | dtype=TL_FLOAT, dims=[2]);\n"
+        "Add(A=x, B=z | C=y |);\n";
+    CHECK_OK(ln_arch_init());
+    ln_program *program = program_of(fixed, "cpu");
+    ln_session *session = session_of(program);
+    float ones[16] = {1, 1};
+    static float bound[16] __attribute__((aligned(LN_MEM_ALIGN))) = {7, 8};
+    for (int i = 0; i < 3; i++) {
+        CHECK_OK(ln_session_set_data(session, "x", ones, 2 * sizeof *ones));
+        CHECK_OK(ln_session_set_data(session, "z", ones, 2 * sizeof *ones));
+        check_sum(session, 2, 2);
+        CHECK_OK(ln_session_reset_input(session, "x"));
+        check_sum(session, 4, 6);
+        tl_tensor at = {.dtype = TL_FLOAT, .len = 2, .ndim = 1, .dims = (int[]){2}, .data = bound};
+        CHECK_OK(ln_session_bind_input(session, "x", &at));
+        check_sum(session, 8, 9);
+        CHECK_OK(ln_session_reset_input(session, "x"));
+        CHECK_OK(ln_session_reset_input(session, "z"));
+        check_sum(session, 3, 5);
+        CHECK_NEAR(bound[0], 7, 0);
+    }
+    CHECK_FAILS(ln_session_reset_input(session, "y"), LN_INVALID);
+    CHECK_FAILS(ln_session_reset_input(session, "q"), LN_NOT_FOUND);
+    CHECK_FAILS(ln_session_reset_input(session, NULL), LN_INVALID);
+    ln_session_free(session);
+    ln_program_release(program);
+    ln_arch_cleanup();
+}
+
+TEST(a_dynamic_input_has_no_value_once_it_is_reset)
+{
+    CHECK_OK(ln_arch_init());
+    ln_program *program = program_of("input(| dst=x | dtype=TL_FLOAT, dims=[-1]);\n"
+                                     "input(| dst=z | dtype=TL_FLOAT, dims=[2], ran=[0, 0], "
+                                     "data=[3, 5]);\n"
+                                     "Add(A=x, B=z | C=y |);\n",
+                                     "cpu");
+    ln_session *session = session_of(program);
+    CHECK_OK(ln_session_reset_input(session, "x"));
+    CHECK_OK(ln_session_reset_input(session, "z"));
+    for (int i = 0; i < 3; i++) {
+        ln_object *x = ln_object_new_tensor(TL_FLOAT, 1, (int[]){2}, NULL);
+        CHECK_OK(ln_session_set_object(session, "x", x));
+        CHECK_OK(ln_session_set_data(session, "z", (float[]){1, 1}, 2 * sizeof(float)));
+        check_sum(session, 1, 1);
+        CHECK_OK(ln_session_reset_input(session, "z"));
+        check_sum(session, 3, 5);
+        CHECK_OK(ln_session_reset_input(session, "x"));
+        CHECK_FAILS(ln_session_run(session), LN_STATE);
+        ln_object_release(x);
+    }
+    ln_session_free(session);
+    ln_program_release(program);
+    ln_arch_cleanup();
+}
+
 // ---- Models that do not fit ----
 
 TEST(a_model_of_dynamic_shape_has_sessions_too)
@@ -739,6 +808,7 @@ TEST_LIST(sessions_compute_what_the_context_does, a_run_takes_no_memory,
           a_hundred_threads_run_one_program, sessions_that_run_at_once_do_not_share_workspace,
           each_session_has_the_address_of_its_own_workspace,
           what_the_context_does_afterwards_is_its_own, inputs_begin_with_their_first_values,
+          an_input_gets_its_first_value_again, a_dynamic_input_has_no_value_once_it_is_reset,
           a_model_of_dynamic_shape_has_sessions_too,
           an_attribute_that_is_an_input_is_each_sessions_own,
           sessions_have_the_limits_of_the_context,

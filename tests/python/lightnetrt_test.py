@@ -284,6 +284,23 @@ class Running(unittest.TestCase):
         both = lightnetrt.load(data, overridable=["b"])
         self.assertEqual(both(x).tolist(), [11, 22])
         self.assertEqual(both(x, np.float32([0, 1])).tolist(), [1, 3])
+        self.assertEqual(both(x).tolist(), [11, 22])  # the default again, not what the run before had
+
+    def test_defaults_come_again_at_every_shape(self):
+        graph = helper.make_graph([helper.make_node("Add", ["x", "b"], ["y"])], "g",
+                                  [helper.make_tensor_value_info("x", TensorProto.FLOAT, ["n", 2]),
+                                   helper.make_tensor_value_info("b", TensorProto.FLOAT, [2])],
+                                  [helper.make_tensor_value_info("y", TensorProto.FLOAT, ["n", 2])],
+                                  [numpy_helper.from_array(np.float32([10, 20]), "b")])
+        model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 15)])
+        model.ir_version = 8
+        for symbols in (None, {"n": 1}, {"n": (1, 4)}):
+            both = lightnetrt.load(model.SerializeToString(), overridable=["b"], symbols=symbols, sessions=1)
+            for rows in (1,) if symbols == {"n": 1} else (1, 3, 2, 1, 3):
+                x = np.ones((rows, 2), "f4")
+                self.assertEqual(both(x).tolist(), [[11, 21]] * rows)
+                self.assertEqual(both(x, np.float32([0, 1])).tolist(), [[1, 2]] * rows)
+                self.assertEqual(both(x).tolist(), [[11, 21]] * rows)
 
 
 class Arrays(unittest.TestCase):
