@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the file states about the model: its description, metadata, signatures, and the names of
-// files that are packed in it, such as lists of labels, as a zip archive past the end of the
-// tables.
+// What the file states about the model: its description, metadata, signatures, what the integers of
+// its inputs and outputs stand for, and the names of files that are packed in it, such as lists of
+// labels, as a zip archive past the end of the tables.
 //
 // Metadata is a FlatBuffer of its own, in a buffer that the model names. What is malformed in it is
 // left out: it changes no result.
@@ -15,8 +15,9 @@
 #include "base/text.h"
 #include "serial/tflite/builder.h"
 
-#define MAX_PROPERTIES 64
+#define MAX_PROPERTIES 256
 #define MAX_TEXT       2000
+#define MAX_SCALES     4096
 
 typedef struct listed {
     ln_model_property items[MAX_PROPERTIES];
@@ -77,6 +78,39 @@ static void add_signatures(ln_tflite_builder *b, listed *l)
         print_ends(b, ln_flat_list(b->file, table, 1, 4), is_first, &text);
         add(l, ln_strdup_printf("signature %s", key), text.bytes ? ln_strdup(text.bytes) : NULL);
         ln_text_deinit(&text);
+    }
+}
+
+// ---- Scales of inputs and outputs ----
+
+// "scale=0.0078125 zero=-1", so that `scale * (integer - zero)` is the number that is meant; of
+// several scales "scale=0.5,0.25 zero=0,0 axis=3". Nine digits tell each float32 from all others.
+static char *print_scales(const ln_flat *file, const ln_tflite_tensor *t)
+{
+    ln_text text = {0};
+    for (size_t i = 0; i < t->scales.count; i++)
+        ln_text_printf(&text, "%s%.9g",
+                       i ? "," : "scale=", (double)ln_flat_float_at(file, t->scales, i));
+    for (size_t i = 0; i < t->scales.count; i++) {
+        long long zero =
+            i < t->zeros.count ? (long long)ln_flat_number_at(file, t->zeros, i, LN_FLAT_I64) : 0;
+        ln_text_printf(&text, "%s%lld", i ? "," : " zero=", zero);
+    }
+    if (t->scales.count > 1)
+        ln_text_printf(&text, " axis=%d", t->axis);
+    char *copy = text.bytes ? ln_strdup(text.bytes) : NULL;
+    ln_text_deinit(&text);
+    return copy;
+}
+
+static void add_scales(ln_tflite_builder *b, listed *l, ln_flat_vector ends)
+{
+    for (size_t i = 0; i < ends.count && i < MAX_PROPERTIES; i++) {
+        const int64_t index = ln_flat_number_at(b->file, ends, i, LN_FLAT_I32);
+        const ln_tflite_tensor *t =
+            index >= 0 && (uint64_t)index < b->tensor_count ? &b->tensors[index] : NULL;
+        if (t && t->scales.count > 0 && t->scales.count <= MAX_SCALES)
+            add(l, ln_strdup_printf("quantization %s", t->name), print_scales(b->file, t));
     }
 }
 
@@ -184,6 +218,8 @@ ln_status ln_tflite_read_info(ln_tflite_builder *b, ln_flat_table subgraph)
     char *graph = text_of(b->file, ln_flat_text(b->file, subgraph, 4));
     add_metadata(b, l, &doc);
     add_signatures(b, l);
+    add_scales(b, l, ln_flat_list(b->file, subgraph, 1, 4));
+    add_scales(b, l, ln_flat_list(b->file, subgraph, 2, 4));
     add_files(b, l);
     ln_model_info info = {
         .doc = doc, .graph = graph, .properties = l->items, .property_count = l->count};

@@ -1,0 +1,224 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""lightnetrt.compat.tflite: details, values, variables, signatures and mistakes of an Interpreter.
+
+Usage: tflite_test.py BUILD-FOLDER. Exits with 77 where the package or NumPy is missing. The models beside the checkout,
+with results that others stored, are skipped with a reason where they are not there.
+"""
+import json
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+BUILD = Path(sys.argv.pop(1)).resolve()
+ROOT = Path(__file__).resolve().parents[2]
+CONFORMANCE = ROOT.parent / "shared/conformance"
+sys.path[:0] = [str(BUILD / "python"), str(ROOT / "tests/tflite")]
+try:
+    import numpy as np
+    import make_seeds
+    import tflite_file as tf
+    from lightnetrt.compat import tflite
+    from lightnetrt.compat.tflite import Interpreter
+except ImportError as reason:
+    print("skipped:", reason)
+    sys.exit(77)
+
+
+def opened(data, **options):
+    interpreter = Interpreter(model_content=data, **options)
+    interpreter.allocate_tensors()
+    return interpreter
+
+
+def double(dtype="float32", shape=(1, 3), **more):
+    """y = x + x."""
+    t = [tf.tensor("x", dtype, shape, **more), tf.tensor("y", dtype, shape, **more)]
+    return tf.model(t, [("ADD", ["x", "x"], ["y"], {"act": 0})], ["x"], ["y"])
+
+
+class Details(unittest.TestCase):
+    def test_of_floats(self):
+        i = opened(double())
+        x, y = i.get_input_details()[0], i.get_output_details()[0]
+        self.assertEqual((x["name"], x["index"], x["dtype"], x["quantization"]), ("x", 0, np.float32, (0.0, 0)))
+        self.assertEqual((y["name"], y["index"]), ("y", 1))
+        self.assertEqual((x["shape"].tolist(), x["shape"].dtype, x["shape_signature"].tolist()), ([1, 3], np.int32, [1, 3]))
+        self.assertEqual([len(x["quantization_parameters"][key]) for key in ("scales", "zero_points")], [0, 0])
+        self.assertEqual([d["name"] for d in i.get_tensor_details()], ["x", "y"])
+
+    def test_scales_are_those_of_the_file_to_the_last_bit(self):
+        for scale, zero, dtype in ((0.1, -128, "int8"), (1 / 3, 7, "uint8"), (1e-30, 0, "int16"), (np.float32(3.4e38), 3, "int8")):
+            x = opened(double(dtype, scale=scale, zero=zero)).get_input_details()[0]
+            self.assertEqual(x["quantization"], (float(np.float32(scale)), zero))
+            found = x["quantization_parameters"]
+            self.assertEqual((found["scales"].tolist(), found["zero_points"].tolist()), ([np.float32(scale)], [zero]))
+            self.assertEqual((found["scales"].dtype, found["zero_points"].dtype), (np.float32, np.int32))
+
+    def test_of_several_scales(self):
+        t = [tf.tensor("x", "float32", (3, 2)), tf.tensor("y", "float32", (3, 2)),
+             tf.constant("w", np.int8([[1, 2], [3, 4], [5, 6]]), scale=[0.5, 0.25, 0.125], zero=[0, 0, 0], axis=0),
+             tf.tensor("v", "float32", (3, 2))]
+        data = tf.model(t, [("DEQUANTIZE", ["w"], ["v"], None), ("ADD", ["x", "v"], ["y"], {"act": 0})], ["x"], ["y", "w"])
+        w = opened(data).get_output_details()[1]
+        self.assertEqual(w["quantization"], (0.0, 0))
+        self.assertEqual((w["quantization_parameters"]["scales"].tolist(), w["quantization_parameters"]["quantized_dimension"]),
+                         ([0.5, 0.25, 0.125], 0))
+
+    def test_of_an_open_dimension(self):
+        i = opened(make_seeds.half())
+        x = i.get_input_details()[0]
+        self.assertEqual((x["shape"].tolist(), x["shape_signature"].tolist()), ([1, 3], [-1, 3]))
+
+
+class Values(unittest.TestCase):
+    def test_a_run(self):
+        i = opened(double())
+        x = np.float32([[1, -2, 3]])
+        i.set_tensor(0, x)
+        x[:] = 9  # a copy was taken
+        i.invoke()
+        self.assertEqual(i.get_tensor(1).tolist(), [[2, -4, 6]])
+        self.assertEqual(i.get_tensor(0).tolist(), [[1, -2, 3]])
+        i.get_tensor(1)[:] = 0
+        self.assertEqual(i.get_tensor(1).tolist(), [[2, -4, 6]])
+
+    def test_values_are_written_in_place(self):
+        i = opened(double())
+        i.tensor(0)()[0, 1] = 5
+        i.invoke()
+        self.assertEqual(i.tensor(1)().tolist(), [[0, 10, 0]])
+
+    def test_integers_in_and_out(self):
+        i = opened(double("int8", scale=0.5, zero=-1))
+        i.set_tensor(0, np.int8([[1, -3, 100]]))
+        i.invoke()
+        self.assertEqual((i.get_tensor(1).tolist(), i.get_tensor(1).dtype), ([[3, -5, 127]], np.int8))
+
+    def test_a_resized_input(self):
+        i = opened(make_seeds.half())
+        w = make_seeds.ramp("f2", 2, 3).astype("f4")
+        for batch in (4, 1, 7):
+            i.resize_tensor_input(0, [batch, 3], strict=True)
+            self.assertRaisesRegex(RuntimeError, "allocate_tensors", i.invoke)
+            i.allocate_tensors()
+            x = np.random.default_rng(batch).normal(size=(batch, 3)).astype("f4")
+            i.set_tensor(0, x)
+            i.invoke()
+            np.testing.assert_allclose(i.get_tensor(i.get_output_details()[0]["index"]), np.maximum(x @ w.T, 0), rtol=1e-5)
+            self.assertEqual(i.get_output_details()[0]["shape"].tolist(), [batch, 2])
+
+    def test_variables_go_on_and_start_afresh(self):
+        i = opened(make_seeds.variables())
+        self.assertEqual([[d["name"] for d in side()] for side in (i.get_input_details, i.get_output_details)], [["x"], ["y"]])
+        i.set_tensor(0, np.float32([10, 20]))
+        for want in ([11, 22], [21, 42], [31, 62]):
+            i.invoke()
+            self.assertEqual(i.get_tensor(1).tolist(), want)
+        i.reset_all_variables()
+        i.invoke()
+        self.assertEqual(i.get_tensor(1).tolist(), [11, 22])
+
+    def test_a_file_and_threads(self):
+        with tempfile.NamedTemporaryFile(suffix=".tflite") as file:
+            file.write(double())
+            file.flush()
+            for path in (file.name, Path(file.name)):
+                for threads in (None, -1, 1, 2):
+                    i = Interpreter(model_path=path, num_threads=threads)
+                    i.allocate_tensors()
+                    i.invoke()
+                    self.assertEqual(i.get_tensor(1).tolist(), [[0, 0, 0]])
+
+
+class Signatures(unittest.TestCase):
+    def test_a_runner(self):
+        i = Interpreter(model_content=make_seeds.described())
+        self.assertEqual(i.get_signature_list(), {"serve": {"inputs": ["in"], "outputs": ["out"]}})
+        for run in (i.get_signature_runner("serve"), i.get_signature_runner()):
+            self.assertEqual(list(run.get_input_details()), ["in"])
+            self.assertEqual(run.get_output_details()["out"]["name"], "y")
+            shape = run.get_input_details()["in"]["shape"]
+            got = run(**{"in": -np.ones(shape, np.float32)})
+            self.assertEqual(list(got), ["out"])
+            self.assertFalse(got["out"].any())
+            self.assertRaisesRegex(ValueError, "Invalid Input name", run, x=1)
+            self.assertRaisesRegex(ValueError, "expected 1 vs provided 0", run)
+        self.assertRaisesRegex(ValueError, "serve", i.get_signature_runner, "other")
+        self.assertRaisesRegex(ValueError, "0 Signatures", Interpreter(model_content=double()).get_signature_runner)
+
+
+class Mistakes(unittest.TestCase):
+    def test_of_models(self):
+        self.assertRaisesRegex(ValueError, "nowhere.tflite", Interpreter, "nowhere.tflite")
+        self.assertRaisesRegex(ValueError, "must be specified", Interpreter)
+        self.assertRaises(ValueError, Interpreter, "a", b"b")
+        self.assertRaises(ValueError, Interpreter, model_content=b"no model")
+        self.assertRaisesRegex(ValueError, "TFL3|byte", Interpreter, model_content=double()[:40])
+        self.assertRaisesRegex(ValueError, "libedgetpu", tflite.load_delegate, "libedgetpu.so.1")
+        self.assertRaises(ValueError, Interpreter, model_content=double(), num_threads=-2)
+        self.assertRaises(ValueError, Interpreter, model_content=double(), experimental_delegates=[1])
+        self.assertRaises(ValueError, Interpreter, model_content=double(), experimental_preserve_all_tensors=True)
+        Interpreter(model_content=double(), experimental_delegates=[],
+                    experimental_op_resolver_type=tflite.OpResolverType.BUILTIN_REF)
+
+    def test_of_values(self):
+        i = Interpreter(model_content=double("int8", scale=0.5, zero=0))
+        self.assertRaisesRegex(RuntimeError, "allocate_tensors", i.invoke)
+        self.assertRaisesRegex(ValueError, "allocate_tensors", i.get_tensor, 0)
+        self.assertRaisesRegex(ValueError, "invoke", i.get_tensor, 1)
+        self.assertRaisesRegex(RuntimeError, "allocate_tensors", i.tensor(0))
+        self.assertRaisesRegex(ValueError, "Got value of type FLOAT32 but expected type INT8 for input 0, name: x", i.set_tensor, 0,
+                               np.zeros((1, 3), "f4"))
+        self.assertRaisesRegex(ValueError, "Got 2 but expected 3 for dimension 1 of input 0", i.set_tensor, 0, np.zeros((1, 2), "i1"))
+        self.assertRaisesRegex(ValueError, "Got 1 but expected 2 for input 0", i.set_tensor, 0, np.zeros(3, "i1"))
+        for index in (-1, 2):
+            self.assertRaisesRegex(ValueError, str(index), i.get_tensor, index)
+        self.assertRaisesRegex(ValueError, "no input", i.set_tensor, 1, np.zeros((1, 3), "i1"))
+        self.assertRaisesRegex(ValueError, "dimension 1 of input 'x' is 3", i.resize_tensor_input, 0, [1, 4])
+        self.assertRaisesRegex(ValueError, "2 dimensions, not 1", i.resize_tensor_input, 0, [3])
+        j = Interpreter(model_content=make_seeds.half())
+        self.assertRaisesRegex(ValueError, "cannot be -4", j.resize_tensor_input, 0, [-4, 3])
+
+
+class Stored(unittest.TestCase):
+    def test_models_compute_what_others_stored(self):
+        index = CONFORMANCE / "INDEX.json"
+        if not index.exists():
+            self.skipTest(f"there is no test data in {CONFORMANCE}")
+        try:
+            import onnx
+            from onnx import numpy_helper
+        except ImportError as reason:
+            self.skipTest(str(reason))
+
+        def arrays(folder, side):
+            paths = sorted(folder.glob(f"{side}_*.pb"), key=lambda p: int(p.stem.split("_")[1]))
+            return [numpy_helper.to_array(onnx.load_tensor(str(p))) for p in paths]
+
+        misses = {line.split()[0] for line in (ROOT / "tests/conformance/misses.txt").read_text().splitlines() if line.strip()}
+        cases = [case for case in json.loads(index.read_text())["cases"]
+                 if case["kind"] == "tflite" and f"tflite/{case['name']}" not in misses]
+        count = 0
+        for case in cases:
+            folder = CONFORMANCE / case["path"]
+            i = opened((folder / case["model"]).read_bytes(), num_threads=1)
+            for stored in sorted(folder.glob("test_data_set_*")):
+                values, want = arrays(stored, "input"), arrays(stored, "output")
+                for details, value in zip(i.get_input_details(), values):
+                    i.set_tensor(details["index"], value)
+                i.reset_all_variables()
+                i.invoke()
+                got = [i.get_tensor(details["index"]) for details in i.get_output_details()]
+                self.assertEqual(len(got), len(want), case["name"])
+                for a, b in zip(got, want):
+                    self.assertEqual((a.dtype, a.shape), (b.dtype, b.shape), case["name"])
+                    np.testing.assert_allclose(a.astype("f8"), b.astype("f8"), rtol=case["rtol"], atol=case["atol"],
+                                               err_msg=case["name"])
+                    count += 1
+        self.assertGreater(count, 100)
+
+
+if __name__ == "__main__":
+    unittest.main()
