@@ -9,11 +9,14 @@
 
 #include <lightnet/arch.h>
 
+#include <stdatomic.h>
+
 #include <lightnet/allocator.h>
 
-// What the device keeps between open and close.
+// What the device keeps between open and close. Sessions of several threads prepare and release
+// groups at once.
 typedef struct null_device {
-    size_t group_count; // groups prepared and not released
+    atomic_size_t group_count; // prepared and not released
 } null_device;
 
 // ---- Life ----
@@ -27,8 +30,12 @@ static ln_status null_open(void *priv, int index, const void *options, size_t by
     (void)index;
     (void)options;
     (void)byte_count;
-    *out_device = ln_alloc(sizeof(null_device));
-    return *out_device ? LN_OK : LN_NO_MEMORY;
+    null_device *device = ln_alloc(sizeof *device);
+    if (!device)
+        return LN_NO_MEMORY;
+    atomic_init(&device->group_count, 0);
+    *out_device = device;
+    return LN_OK;
 }
 
 static void null_close(void *device)
@@ -53,7 +60,7 @@ static ln_status null_prepare(void *priv, const ln_list *ops, void **out_group)
     null_device *device = priv;
     (void)ops;
     *out_group = NULL;
-    device->group_count++;
+    atomic_fetch_add(&device->group_count, 1);
     *out_group = device;
     return LN_OK;
 }
@@ -70,7 +77,7 @@ static void null_release(void *priv, void *group)
 {
     null_device *device = priv;
     if (group)
-        device->group_count--;
+        atomic_fetch_sub(&device->group_count, 1);
 }
 
 ln_arch ln_arch_null = {
