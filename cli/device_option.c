@@ -15,10 +15,11 @@ int take_device(void *unused, const char *verb, const char *text)
     (void)unused;
     size_t len = strcspn(text, ",");
     if (len == 0 || len >= LN_MAX_NAME_LEN || !text[len] || !text[len + 1])
-        return say_usage_error(verb,
-                               "--device: '%s' is not NAME,OPTION=VALUE,...; which device computes "
-                               "is said by the target, such as -t cpu",
-                               text);
+        return say_usage_error(
+            verb,
+            "--device: '%s' is not NAME,OPTION=VALUE,...; the target, such as -t "
+            "cpu, says which device computes",
+            text);
     if (given_count == MAX_GIVEN)
         return say_usage_error(verb, "--device: %d are the most", MAX_GIVEN);
     given[given_count++] = text;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the file states about the model: its description, metadata, signatures, what the integers of
-// its inputs and outputs stand for, and the names of files that are packed in it, such as lists of
-// labels, as a zip archive past the end of the tables.
+// What the file states about the model: its description, metadata, signatures, the quantization
+// of its inputs and outputs, and the names of files that are packed in it, such as lists of labels,
+// as a zip archive past the end of the tables.
 //
 // Metadata is a FlatBuffer of its own, in a buffer that the model names. What is malformed in it is
 // left out: it changes no result.
@@ -83,7 +83,7 @@ static void add_signatures(ln_tflite_builder *b, listed *l)
 
 // ---- Scales of inputs and outputs ----
 
-// "scale=0.0078125 zero=-1", so that `scale * (integer - zero)` is the number that is meant; of
+// "scale=0.0078125 zero=-1": the real number is `scale * (integer - zero)`; of
 // several scales "scale=0.5,0.25 zero=0,0 axis=3". Nine digits tell each float32 from all others.
 static char *print_scales(const ln_flat *file, const ln_tflite_tensor *t)
 {
