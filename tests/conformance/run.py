@@ -12,6 +12,8 @@
                                                       must compute the same bits
     run.py [--every=3] [SET...]                       only each third case of a set, by its order in
                                                       the index: for builds that are slow
+    run.py [--isolate] [SET...]                       each case in a process of its own, which takes five
+                                                      times as long: to see the others after a crash
     run.py [--build=DIR] table                        write table.md: cases for each operator
     run.py [--build=DIR] misses                       write misses.txt anew, to be reviewed as a diff
 
@@ -73,22 +75,23 @@ def find_cases(set_name, index):
     return found
 
 
-def run(lightnet, target, cases, through=None, is_compiled=False, rules=None):
+def run(lightnet, target, cases, through=None, is_compiled=False, rules=None, is_isolated=False):
     """Name -> what went wrong, None for a pass."""
     results = {}
     with tempfile.NamedTemporaryFile("w", suffix=".txt") as listed:
         listed.write("".join(case.line() + "\n" for case in cases))
         listed.flush()
-        done = subprocess.run([lightnet, "verify", "--target", target, "--summary", "--isolate",
+        done = subprocess.run([lightnet, "verify", "--target", target, "--summary",
+                               *(["--isolate", "--timeout", "600"] if is_isolated else []),
                                *([f"--through={through}"] if through else []),
                                *(["--compiled"] if is_compiled else []),
                                *([f"--rules={rules}"] if rules else []),
-                               "--timeout", "600", "--list", listed.name],
+                               "--list", listed.name],
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     lines = [line for line in done.stdout.splitlines()
              if line.startswith(("pass", "WRONG", "FAILED", "CRASH", "TIMEOUT"))]
     if len(lines) != len(cases):
-        sys.exit(f"{len(lines)} results for {len(cases)} cases; the last: {lines[-1:]}\n"
+        sys.exit(f"{len(lines)} results for {len(cases)} cases; --isolate shows them all; the last: {lines[-1:]}\n"
                  f"{done.stderr[-2000:]}")
     for case, line in zip(cases, lines):
         if str(case.path).rstrip("/") not in line:
@@ -162,7 +165,7 @@ def write_misses(lightnet, index):
         lines.pop()
     for set_name in SETS:
         cases = find_cases(set_name, index)
-        both = [run(lightnet, target, cases) for target in ("ref", "cpu")] if cases else []
+        both = [run(lightnet, target, cases, is_isolated=True) for target in ("ref", "cpu")] if cases else []
         for case in cases:
             problem = both[0][case.name] or both[1][case.name]
             if problem:
@@ -177,6 +180,7 @@ def main():
     parser.add_argument("--through", help="formats that each model goes through, such as il,ir,onnx")
     parser.add_argument("--compiled", action="store_true", help="run the compiled forms of each model too")
     parser.add_argument("--rules", help="none: the model as it was read")
+    parser.add_argument("--isolate", action="store_true", help="each case in a process of its own")
     parser.add_argument("--every", type=int, default=1, help="only each so manyth case of a set")
     parser.add_argument("what", nargs="*", default=SETS)
     args = parser.parse_args()
@@ -198,7 +202,8 @@ def main():
             continue
         if args.every > 1:
             print(f"{set_name}: cases 1, {1 + args.every}, {1 + 2 * args.every} and so on of the index")
-        results = run(lightnet, args.target, cases[::args.every], args.through, args.compiled, args.rules)
+        results = run(lightnet, args.target, cases[::args.every], args.through, args.compiled, args.rules,
+                      args.isolate)
         wrong += compare(set_name, args.target, {case.name for case in cases}, results, misses)
         ran += 1
     return 1 if wrong else 0 if ran else 77
