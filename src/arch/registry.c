@@ -181,7 +181,7 @@ ln_status ln_op_unregister(const char *optype)
     return status;
 }
 
-// "act_echo:1" may be of a device that nobody has named yet.
+// "act_echo:1" may be of a device that is not named yet.
 static ln_op *find_numbered(const char *optype)
 {
     ln_op *op = NULL;

@@ -80,7 +80,7 @@ typedef struct placing {
     ln_list *replaced;    // old operators that are not in `list`
     size_t copy_count;
     pending *firings;     // in order
-    ln_offload *offloads; // of each island, by its number; NULL: nobody is told
+    ln_offload *offloads; // of each island, by its number; NULL: not reported
 } placing;
 
 // ---- Devices ----
