@@ -74,7 +74,7 @@ cmake --build "$work/cmake" >/dev/null
 
 # As part of another project: the same names, and neither tests nor command unless they are asked for.
 cmake -S "$source/tests/package/subproject" -B "$work/subproject" -G Ninja -DLIGHTNET="$source" \
-    -DCMAKE_BUILD_TYPE=Release >/dev/null
+    -DCMAKE_BUILD_TYPE=Debug >/dev/null
 cmake --build "$work/subproject" >/dev/null
 "$work/subproject/program"
 "$work/subproject/program_static"
