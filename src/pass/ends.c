@@ -77,26 +77,42 @@ static bool is_end(const ln_op *op, bool is_output)
     return is_output ? ln_op_is_type(op->op_arg, "output") : ln_op_is_input(op->op_arg);
 }
 
-static ln_status note_place(ln_hash *places, const char *name, size_t place)
+static size_t place_found(const ln_ends_places *places, const char *name)
+{
+    return (size_t)(uintptr_t)ln_hash_find(places->first, name);
+}
+
+static ln_status set_first(ln_ends_places *places, const char *name, size_t place)
 {
     char *copy = ln_strdup(name);
-    if (copy && ln_hash_insert(places, copy, (void *)(uintptr_t)(place + 1)) >= 0)
+    if (copy && ln_hash_insert(places->first, copy, (void *)(uintptr_t)place) >= 0)
         return LN_OK;
     ln_free(copy);
     return LN_NO_MEMORY;
 }
 
-static ln_status note_places(const ln_context *ctx, bool is_output, ln_hash **out_places)
+// A tensor may be several outputs; each of them has a place.
+static ln_status note_places(const ln_context *ctx, bool is_output, ln_ends_places *places)
 {
-    *out_places = ln_hash_create(ln_name_hash, ln_str_cmp, ln_free, NULL);
-    if (!*out_places)
-        return LN_NO_MEMORY;
-    size_t place = 0;
+    size_t count = 0;
     const ln_op *op;
     LN_LIST_FOREACH (op, ctx->ops)
-        if (is_end(op, is_output))
-            LN_TRY(note_place(*out_places, end_name(op, is_output), place++));
-    return LN_OK;
+        count += is_end(op, is_output);
+    const char **names = ln_alloc_array(count + 1, sizeof *names);
+    places->first = ln_hash_create(ln_name_hash, ln_str_cmp, ln_free, NULL);
+    places->next = ln_alloc_array(count + 1, sizeof *places->next);
+    ln_status status = names && places->first && places->next ? LN_OK : LN_NO_MEMORY;
+    size_t place = 0;
+    if (status == LN_OK)
+        LN_LIST_FOREACH (op, ctx->ops)
+            if (is_end(op, is_output))
+                names[place++] = end_name(op, is_output);
+    for (; place > 0 && status == LN_OK; place--) { // from the last, so that the first one remains
+        places->next[place - 1] = place_found(places, names[place - 1]);
+        status = set_first(places, names[place - 1], place);
+    }
+    ln_free(names);
+    return status;
 }
 
 typedef struct placed_op {
@@ -110,17 +126,21 @@ static int compare_places(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-// Where it goes: inputs first, then what is neither, in the order that it has, then outputs.
-static size_t place_of(const ln_ends_order *order, const ln_op *op, size_t position, size_t count)
+// *out_place receives where it goes: inputs first, then what is neither, in the order that it has,
+// then outputs. A place is given to one operator.
+static ln_status place_of(ln_ends_order *order, const ln_op *op, size_t position, size_t count,
+                          size_t *out_place)
 {
     for (int is_output = 0; is_output < 2; is_output++) {
         if (!is_end(op, is_output))
             continue;
-        uintptr_t place =
-            (uintptr_t)ln_hash_find(order->places[is_output], end_name(op, is_output));
-        return (is_output ? 2 * count : 0) + (place ? (size_t)place - 1 : position);
+        ln_ends_places *places = &order->places[is_output];
+        size_t place = place_found(places, end_name(op, is_output));
+        *out_place = (is_output ? 2 * count : 0) + (place ? place - 1 : position);
+        return place ? set_first(places, end_name(op, is_output), places->next[place - 1]) : LN_OK;
     }
-    return count + position;
+    *out_place = count + position;
+    return LN_OK;
 }
 
 // ---- Around the passes ----
@@ -128,7 +148,7 @@ static size_t place_of(const ln_ends_order *order, const ln_op *op, size_t posit
 ln_status ln_ends_order_init(ln_ends_order *order, const ln_compilation *compilation)
 {
     ln_context *ctx = compilation->ctx;
-    *order = (ln_ends_order){.places = {NULL, NULL}};
+    *order = (ln_ends_order){0};
     bool takes_output = false;
     for (size_t i = 0; i < compilation->arch_count; i++)
         takes_output = takes_output || ln_pass_has_variant(compilation->archs[i], "output");
@@ -140,18 +160,27 @@ ln_status ln_ends_order_init(ln_ends_order *order, const ln_compilation *compila
 
 void ln_ends_order_deinit(ln_ends_order *order)
 {
-    ln_hash_free(order->places[0]);
-    ln_hash_free(order->places[1]);
+    for (int is_output = 0; is_output < 2; is_output++) {
+        ln_hash_free(order->places[is_output].first);
+        ln_free(order->places[is_output].next);
+    }
 }
 
-ln_status ln_ends_order_restore(const ln_ends_order *order, ln_context *ctx)
+ln_status ln_ends_order_restore(ln_ends_order *order, ln_context *ctx)
 {
     size_t count = (size_t)ln_list_length(ctx->ops), i = 0;
     placed_op *placed = ln_alloc_array(count + 1, sizeof *placed);
     if (!placed)
         return LN_NO_MEMORY;
-    for (const ln_list *l = ctx->ops; l; l = l->next, i++)
-        placed[i] = (placed_op){place_of(order, l->data, i, count), l->data};
+    ln_status status = LN_OK;
+    for (const ln_list *l = ctx->ops; l && status == LN_OK; l = l->next, i++) {
+        placed[i].op = l->data;
+        status = place_of(order, l->data, i, count, &placed[i].place);
+    }
+    if (status != LN_OK) {
+        ln_free(placed);
+        return status;
+    }
     qsort(placed, count, sizeof *placed, compare_places);
     i = 0;
     for (ln_list *l = ctx->ops; l; l = l->next)

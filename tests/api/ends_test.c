@@ -84,4 +84,25 @@ TEST(inputs_and_outputs_stay_where_they_are)
     ln_arch_cleanup();
 }
 
-TEST_LIST(inputs_and_outputs_stay_where_they_are)
+TEST(a_tensor_that_is_two_outputs_has_both_places)
+{
+    static const char text[] =
+        "input(| dst=x | dtype=TL_FLOAT, dims=[2]);\n"
+        "relu(src=x | dst=a |);\nelew(src1=x, src2=x | dst=b | elew_op=TL_SUM);\n"
+        "output(src=a | |);\noutput(src=b | |);\noutput(src=a | |);\n"
+        "output(src=x | |);\noutput(src=b | |);\n";
+    CHECK_OK(ln_arch_init());
+    for (int is_as_read = 0; is_as_read < 2; is_as_read++) {
+        ln_context *ctx = ln_context_create();
+        CHECK_OK(ln_context_init_mem(ctx, text, strlen(text), "text"));
+        const ln_optimize_options options = {.stays_as_read = is_as_read};
+        CHECK_OK(ln_context_compile_with(ctx, is_as_read ? "ref" : "cpu", &options));
+        char *ends = list_ends(ctx);
+        CHECK_STR_EQ(ends, "1 inputs x, 5 outputs a b a x b");
+        free(ends);
+        ln_context_free(ctx);
+    }
+    ln_arch_cleanup();
+}
+
+TEST_LIST(a_tensor_that_is_two_outputs_has_both_places, inputs_and_outputs_stay_where_they_are)

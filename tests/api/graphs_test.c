@@ -185,6 +185,25 @@ TEST(an_input_of_a_graph_may_be_its_output)
     close_run(ctx);
 }
 
+// The first output of the body's two states and values to stack stands at its end again.
+TEST(outputs_of_a_graph_keep_their_places_though_one_tensor_has_two)
+{
+    static const char text[] =
+        "create(| dst=n | dtype=TL_INT64, dims=[], ran=[0, 0], data=[3], from_file=false);\n"
+        "create(| dst=x | dtype=TL_INT64, dims=[], ran=[0, 0], data=[7], from_file=false);\n"
+        "Loop(M=n, v_initial1=x | v_final_and_scan_outputs1=y, v_final_and_scan_outputs2=i, "
+        "v_final_and_scan_outputs3=z | body=\"body\");\n"
+        "graph body {\n"
+        "input(| dst=i | dtype=TL_INT64, dims=[], open=true);\n" IN(
+            "go") "input(| dst=s | dtype=TL_INT64, dims=[], open=true);\n"
+                  "Add(A=s, B=s | C=d |);\n" OUT("go") OUT("d") OUT("i") OUT("d") "}\n";
+    ln_context *ctx = run_text(text);
+    check_numbers(ctx, "y", TL_INT64, 0, DIMS(), NUMBERS(56));
+    check_numbers(ctx, "i", TL_INT64, 1, DIMS(3), NUMBERS(0, 1, 2));
+    check_numbers(ctx, "z", TL_INT64, 1, DIMS(3), NUMBERS(14, 28, 56));
+    close_run(ctx);
+}
+
 TEST(graphs_keep_no_values_after_their_run)
 {
     CHECK_OK(ln_arch_init());
@@ -347,7 +366,9 @@ TEST(running_out_of_memory_ends_in_an_error_wherever_it_does)
 TEST_LIST(graphs_nest_and_see_what_is_around_them, a_clone_has_graphs_of_its_own,
           clones_run_their_graphs_side_by_side, a_compiled_file_keeps_graphs_and_open_tensors,
           a_graph_that_runs_itself_is_refused, graphs_nest_only_so_deep,
-          an_input_of_a_graph_may_be_its_output, graphs_keep_no_values_after_their_run,
+          an_input_of_a_graph_may_be_its_output,
+          outputs_of_a_graph_keep_their_places_though_one_tensor_has_two,
+          graphs_keep_no_values_after_their_run,
           all_graphs_together_stay_within_the_limit_of_memory,
           what_a_graph_computes_once_may_run_graphs_inside_it, what_is_computed_once_nests,
           running_out_of_memory_ends_in_an_error_wherever_it_does)

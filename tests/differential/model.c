@@ -344,6 +344,20 @@ static bool is_input_op(const model_op *op)
     return strcmp(op->optype, "input") == 0;
 }
 
+// The outputs of a body, whose first one stands at its end again: outputs of graphs are taken by
+// their places, whatever tensors they are.
+static void put_outputs_of_body(writer *w, const model *m, const char *prefix)
+{
+    int first = -1;
+    for (int t = 0; t < m->tensor_count; t++) {
+        if (!is_output(m, t))
+            continue;
+        first = first < 0 ? t : first;
+        put(w, "output(src=%s%s | |);\n", prefix, m->tensors[t].name);
+    }
+    put(w, "output(src=%s%s | |);\n", prefix, m->tensors[first].name);
+}
+
 char *model_write_in_branch(const model *m)
 {
     writer w = {.text = malloc(4096), .size = 4096};
@@ -355,12 +369,11 @@ char *model_write_in_branch(const model *m)
         if (is_input_op(&m->ops[i]))
             put(&w, ", capture%d=%s", number++, m->tensors[m->ops[i].outs[0].tensor].name);
     put(&w, " | ");
-    for (int t = 0, number = 1; t < m->tensor_count; t++)
-        if (is_output(m, t)) {
-            put(&w, "%soutputs%d=of_%s", number > 1 ? ", " : "", number, m->tensors[t].name);
-            number++;
-        }
-    put(&w, " | then_branch=\"taken\", else_branch=\"other\");\n");
+    int number = 1;
+    for (int t = 0; t < m->tensor_count; t++)
+        if (is_output(m, t))
+            put(&w, "outputs%d=of_%s, ", number++, m->tensors[t].name);
+    put(&w, "outputs%d=first_again | then_branch=\"taken\", else_branch=\"other\");\n", number);
     for (int t = 0; t < m->tensor_count; t++)
         if (is_output(m, t))
             put(&w, "output(src=of_%s | |);\n", m->tensors[t].name);
@@ -374,14 +387,13 @@ char *model_write_in_branch(const model *m)
         else
             put_op(&w, m, op);
     }
-    for (int t = 0; t < m->tensor_count; t++)
-        if (is_output(m, t))
-            put(&w, "output(src=%s | |);\n", m->tensors[t].name);
+    put_outputs_of_body(&w, m, "");
     put(&w, "}\ngraph other {\n");
     for (int t = 0; t < m->tensor_count; t++)
         if (is_output(m, t))
-            put(&w, "create( | dst=no_%s | dtype=%s, dims=[], data=[0]);\noutput(src=no_%s | |);\n",
-                m->tensors[t].name, tl_dtype_name(m->tensors[t].dtype), m->tensors[t].name);
+            put(&w, "create( | dst=no_%s | dtype=%s, dims=[], data=[0]);\n", m->tensors[t].name,
+                tl_dtype_name(m->tensors[t].dtype));
+    put_outputs_of_body(&w, m, "no_");
     put(&w, "}\n");
     return w.text;
 }
@@ -411,13 +423,11 @@ static void put_loop(writer *w, const model *m)
         if (is_input_op(&m->ops[i]))
             put(w, ", capture%d=%s", number++, m->tensors[m->ops[i].outs[0].tensor].name);
     put(w, " | ");
-    for (int t = 0, number = 1; t < m->tensor_count; t++)
-        if (is_output(m, t)) {
-            put(w, "%sv_final_and_scan_outputs%d=of_%s", number > 1 ? ", " : "", number,
-                m->tensors[t].name);
-            number++;
-        }
-    put(w, " | body=\"body\");\n");
+    int number = 1;
+    for (int t = 0; t < m->tensor_count; t++)
+        if (is_output(m, t))
+            put(w, "v_final_and_scan_outputs%d=of_%s, ", number++, m->tensors[t].name);
+    put(w, "v_final_and_scan_outputs%d=firsts | body=\"body\");\n", number);
 }
 
 char *model_write_in_loop(const model *m, int trip_count)
@@ -448,9 +458,7 @@ char *model_write_in_loop(const model *m, int trip_count)
             put_op(&w, m, op);
     }
     put(&w, "output(src=goes_on | |);\n");
-    for (int t = 0; t < m->tensor_count; t++)
-        if (is_output(m, t))
-            put(&w, "output(src=%s | |);\n", m->tensors[t].name);
+    put_outputs_of_body(&w, m, "");
     put(&w, "}\n");
     return w.text;
 }
