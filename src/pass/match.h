@@ -74,6 +74,9 @@ size_t ln_match_next_position(const ln_op_arg *proto, const ln_rule_arg *in, siz
 // the rule may not fire, since somebody would read it then. Few tests are as cheap.
 bool ln_match_reads_output(const ln_context *ctx, const ln_match *match, const ln_op *op);
 
+// A graph that an operator runs knows what is around it by its name, which therefore has to stay.
+bool ln_match_is_captured(const ln_context *ctx, const char *tensor);
+
 // Nothing that somebody else needs is lost, and the measure of desc/rule_weight.h becomes less.
 // Fills in `match->unused`.
 bool ln_match_is_allowed(const ln_context *ctx, ln_match *match);

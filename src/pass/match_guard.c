@@ -265,8 +265,7 @@ static bool outputs_stay(const ln_context *ctx, ln_match *match)
 
 // ---- y = x ----
 
-// A graph that an operator runs knows what is around it by its name.
-static bool is_captured(const ln_context *ctx, const char *tensor)
+bool ln_match_is_captured(const ln_context *ctx, const char *tensor)
 {
     ln_dfg_readers readers = ln_dfg_find_readers(ctx->dfg, tensor);
     const ln_op *reader;
@@ -289,7 +288,7 @@ static bool alias_fits(const ln_context *ctx, const ln_match *match, const ln_ru
     const ln_tensor_entry *x = from ? ln_tensor_table_find(ctx->tensor_table, from) : NULL;
     if (!x || !y || x->is_open || y->is_open || (y->mtype != LN_MEM_NONE && x->mtype != y->mtype) ||
         x->tensor->dtype != y->tensor->dtype || x->tensor->ndim != y->tensor->ndim ||
-        (y->isstatic && !x->isstatic) || is_captured(ctx, to))
+        (y->isstatic && !x->isstatic) || ln_match_is_captured(ctx, to))
         return false;
     for (int i = 0; i < x->tensor->ndim; i++)
         if (x->tensor->dims[i] != y->tensor->dims[i])

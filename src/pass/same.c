@@ -182,8 +182,9 @@ static const char *stand_in(const ln_context *ctx, const ln_op *kept,
     return is_same ? name : NULL;
 }
 
-// An output of the model is read by nobody, or by an operator `output`: its name must stay.
-static bool is_model_output(const ln_context *ctx, const char *tensor)
+// An output of the model, which nothing reads or an operator `output`, and what a graph inside
+// knows.
+static bool keeps_name(const ln_context *ctx, const char *tensor)
 {
     ln_dfg_readers readers = ln_dfg_find_readers(ctx->dfg, tensor);
     const ln_op *reader = ln_dfg_next_reader(&readers);
@@ -192,7 +193,7 @@ static bool is_model_output(const ln_context *ctx, const char *tensor)
     for (; reader; reader = ln_dfg_next_reader(&readers))
         if (ln_op_is_type(reader->op_arg, "output"))
             return true;
-    return false;
+    return ln_match_is_captured(ctx, tensor);
 }
 
 // Of operators with equal texts: whether their long arrays, too, are equal to the bit.
@@ -211,10 +212,10 @@ static bool have_equal_arrays(const ln_op *a, const ln_op *b)
     return true;
 }
 
-static bool can_go(const ln_context *ctx, const ln_op *op, const ln_op *kept, bool *out_is_output)
+static bool can_go(const ln_context *ctx, const ln_op *op, const ln_op *kept, bool *out_keeps_name)
 {
     const ln_tensor_list_entry *out;
-    *out_is_output = false;
+    *out_keeps_name = false;
     if (!have_equal_arrays(op, kept))
         return false;
     LN_LIST_FOREACH (out, op->op_arg->tensors_out) {
@@ -225,10 +226,10 @@ static bool can_go(const ln_context *ctx, const ln_op *op, const ln_op *kept, bo
         ln_dfg_readers readers = ln_dfg_find_readers(ctx->dfg, stays);
         if (!ln_op_is_scratch(op->op_arg, out->arg_name) && !ln_dfg_next_reader(&readers))
             return false;
-        *out_is_output = *out_is_output || (!ln_op_is_scratch(op->op_arg, out->arg_name) &&
-                                            is_model_output(ctx, out->name));
+        *out_keeps_name = *out_keeps_name || (!ln_op_is_scratch(op->op_arg, out->arg_name) &&
+                                              keeps_name(ctx, out->name));
     }
-    if (!*out_is_output)
+    if (!*out_keeps_name)
         return true;
     // A view takes the place of the operator.
     out = op->op_arg->tensors_out->data;
@@ -297,9 +298,9 @@ static ln_status leave_forward(ln_context *ctx, const ln_op *kept, ln_list **pos
 static ln_status merge(merger *m, const ln_op *kept, ln_list **position, bool *out_merged)
 {
     ln_context *ctx = m->compilation->ctx;
-    bool is_output;
+    bool has_to_stay;
     *out_merged = false;
-    if (!can_go(ctx, (*position)->data, kept, &is_output))
+    if (!can_go(ctx, (*position)->data, kept, &has_to_stay))
         return LN_OK;
     ln_firing_names names;
     ln_firing firing = ln_firing_of_pass("computed_before", "exact", (*position)->data, &names);
@@ -308,8 +309,8 @@ static ln_status merge(merger *m, const ln_op *kept, ln_list **position, bool *o
         return LN_OK;
     m->count++;
     return ln_firing_done(m->compilation, &firing,
-                          is_output ? leave_forward(ctx, kept, position)
-                                    : take_away(ctx, kept, position));
+                          has_to_stay ? leave_forward(ctx, kept, position)
+                                      : take_away(ctx, kept, position));
 }
 
 static bool has_long_array(const ln_op_arg *arg)

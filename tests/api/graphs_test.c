@@ -204,6 +204,28 @@ TEST(outputs_of_a_graph_keep_their_places_though_one_tensor_has_two)
     close_run(ctx);
 }
 
+// The second sum goes, as the first one is the same; the graph knows it by its name.
+TEST(what_a_graph_captures_keeps_its_name)
+{
+    static const char text[] =
+        "input(| dst=x | dtype=TL_FLOAT, dims=[2]);\n"
+        "create(| dst=n | dtype=TL_INT64, dims=[], ran=[0, 0], data=[3], from_file=false);\n"
+        "elew(src1=x, src2=x | dst=a | elew_op=TL_SUM);\n"
+        "elew(src1=x, src2=x | dst=b | elew_op=TL_SUM);\n"
+        "Loop(M=n, v_initial1=a, capture1=b | v_final_and_scan_outputs1=y | body=\"body\");\n" OUT(
+            "y") OUT("a") "graph body {\n" IN("i") IN("go") IN("s")
+            CAPTURE("b") "Add(A=s, B=b | C=t |);\n" OUT("go") OUT("t") "}\n";
+    CHECK_OK(ln_arch_init());
+    for (int is_cpu = 0; is_cpu < 2; is_cpu++) {
+        ln_context *ctx = load_text(text, is_cpu ? "cpu" : "ref");
+        CHECK_OK(set_floats(ctx, "x", 2, (float[]){1, -2}));
+        CHECK_OK(ln_context_run(ctx));
+        check_numbers(ctx, "y", TL_FLOAT, 1, DIMS(2), NUMBERS(8, -16));
+        close_context(ctx);
+    }
+    ln_arch_cleanup();
+}
+
 TEST(graphs_keep_no_values_after_their_run)
 {
     CHECK_OK(ln_arch_init());
@@ -368,7 +390,7 @@ TEST_LIST(graphs_nest_and_see_what_is_around_them, a_clone_has_graphs_of_its_own
           a_graph_that_runs_itself_is_refused, graphs_nest_only_so_deep,
           an_input_of_a_graph_may_be_its_output,
           outputs_of_a_graph_keep_their_places_though_one_tensor_has_two,
-          graphs_keep_no_values_after_their_run,
+          what_a_graph_captures_keeps_its_name, graphs_keep_no_values_after_their_run,
           all_graphs_together_stay_within_the_limit_of_memory,
           what_a_graph_computes_once_may_run_graphs_inside_it, what_is_computed_once_nests,
           running_out_of_memory_ends_in_an_error_wherever_it_does)
