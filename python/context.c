@@ -3,6 +3,8 @@
 
 #include "core.h"
 
+#include <lightnet/serializer.h>
+
 #include <string.h>
 
 // ---- Options ----
@@ -237,10 +239,13 @@ static ln_context *open_for(PyObject *module, PyObject *args, PyObject *kwargs,
     Py_BEGIN_ALLOW_THREADS;
     status = core_context_open(&options, state, &ctx);
     Py_END_ALLOW_THREADS;
+    core_options_release(&options);
+    if (status == LN_OK && core_warnings_raise() == 0)
+        return ctx;
     if (status != LN_OK)
         core_raise(core_state_of(module), status);
-    core_options_release(&options);
-    return ctx;
+    ln_context_free(ctx);
+    return NULL;
 }
 
 // ---- Dicts ----
@@ -349,26 +354,49 @@ PyObject *core_plan(PyObject *module, PyObject *args, PyObject *kwargs)
     return dict;
 }
 
-// The path comes before the source, whose place `core_options_parse` knows.
+// Writes the model and, into a file of their own, the weights that it takes from one. *out_count
+// receives how many these are.
+static ln_status write_model(ln_context *ctx, const char *path, const char *weights,
+                             const char *datafile, size_t *out_count)
+{
+    if (!ln_serializer_for_path(path))
+        return LN_FAIL(LN_UNSUPPORTED, "%s: models are written as .onnx, .net or .json", path);
+    if (datafile)
+        LN_TRY(ln_context_carry_file(ctx, datafile));
+    if (weights)
+        LN_TRY(ln_context_save_weights(ctx, weights, out_count));
+    return ln_context_print(ctx, path);
+}
+
+// Both paths come before the source, whose place `core_options_parse` knows. The second one is None
+// where weights are in the model's own file.
 PyObject *core_convert(PyObject *module, PyObject *args, PyObject *kwargs)
 {
-    PyObject *path = NULL;
-    PyObject *first = PyTuple_GetSlice(args, 0, 1);
-    PyObject *rest = PyTuple_GetSlice(args, 1, PyTuple_Size(args));
-    ln_context *ctx = NULL;
-    if (first && rest && PyArg_ParseTuple(first, "O&", PyUnicode_FSConverter, &path))
-        ctx = open_for(module, rest, kwargs, LN_CONTEXT_READY);
-    ln_status status = LN_OK;
-    if (ctx) {
+    PyObject *path = NULL, *weights = NULL, *result = NULL;
+    PyObject *first = PyTuple_GetSlice(args, 0, 2);
+    PyObject *rest = PyTuple_GetSlice(args, 2, PyTuple_Size(args));
+    core_options options = {0};
+    if (first && rest && PyArg_ParseTuple(first, "O&O", PyUnicode_FSConverter, &path, &weights) &&
+        core_options_parse(rest, kwargs, &options) == 0) {
         const char *text = PyBytes_AsString(path);
-        Py_BEGIN_ALLOW_THREADS;
-        status = ln_context_print(ctx, text);
-        Py_END_ALLOW_THREADS;
+        const char *weights_text = weights == Py_None ? NULL : PyBytes_AsString(weights);
+        ln_context *ctx = NULL;
+        ln_status status = LN_OK;
+        size_t count = 0;
+        if (!PyErr_Occurred()) {
+            Py_BEGIN_ALLOW_THREADS;
+            status = core_context_open(&options, LN_CONTEXT_READY, &ctx);
+            if (status == LN_OK)
+                status = write_model(ctx, text, weights_text, options.weights, &count);
+            ln_context_free(ctx);
+            Py_END_ALLOW_THREADS;
+            if (status != LN_OK)
+                core_raise(core_state_of(module), status);
+            else if (core_warnings_raise() == 0)
+                result = PyLong_FromSize_t(count);
+        }
+        core_options_release(&options);
     }
-    PyObject *result = ctx && status == LN_OK ? Py_NewRef(Py_None) : NULL;
-    if (status != LN_OK)
-        core_raise(core_state_of(module), status);
-    ln_context_free(ctx);
     Py_XDECREF(path);
     Py_XDECREF(first);
     Py_XDECREF(rest);

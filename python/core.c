@@ -165,6 +165,7 @@ static int exec_module(PyObject *module)
         PyErr_SetString(PyExc_ImportError, ln_error_message());
         return -1;
     }
+    core_warnings_note();
     state->array_type = add_type(module, &core_array_spec);
     state->program_type = state->array_type ? add_type(module, &core_program_spec) : NULL;
     state->cancel_type = state->program_type ? add_type(module, &core_cancel_spec) : NULL;
@@ -203,7 +204,7 @@ static PyMethodDef functions[] = {
     {"from_dlpack", core_from_dlpack, METH_O,
      "from_dlpack(object, /)\n--\n\nAn Array in the memory of an object with __dlpack__."},
     {"convert", WITH_KEYWORDS(core_convert), METH_VARARGS | METH_KEYWORDS,
-     "Writes a model as it was read to a file."},
+     "Writes a model as it was read to a file, and its weights to another; how many these are."},
     {"plan", WITH_KEYWORDS(core_plan), METH_VARARGS | METH_KEYWORDS,
      "The memory plan of a model, as a dict."},
     {"inspect", WITH_KEYWORDS(core_inspect), METH_VARARGS | METH_KEYWORDS,

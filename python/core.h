@@ -31,6 +31,15 @@ core_state *core_state_of(PyObject *module);
 // Sets the exception of `status`, with this thread's message. Returns NULL.
 PyObject *core_raise(const core_state *state, ln_status status);
 
+// ---- warnings.c ----
+
+// Notes warnings of the library from here on, in each thread its own.
+void core_warnings_note(void);
+
+// Raises what this thread has noted as RuntimeWarning. Returns 0, or -1 with an exception where the
+// program makes exceptions of warnings.
+int core_warnings_raise(void);
+
 // ---- array.c ----
 
 extern PyType_Spec core_array_spec;

@@ -143,7 +143,7 @@ static PyObject *new_program(PyTypeObject *type, PyObject *args, PyObject *kwarg
     PyObject *object = NULL;
     if (status != LN_OK) {
         core_raise(state, status);
-    } else {
+    } else if (core_warnings_raise() == 0) {
         allocfunc alloc = (allocfunc)PyType_GetSlot(type, Py_tp_alloc);
         object = alloc(type, 0);
     }

@@ -271,10 +271,21 @@ def _load_again(source, options):
 
 # ---- Functions that return data ----
 
-def convert(source, outfile, **options):
+def convert(source, outfile, *, weights_outfile=None, **options):
     """Writes a model as it was read: ONNX with its weights if `outfile` ends in ".onnx", the model language if it ends in
-    ".net", else JSON. Options as for `load`; symbolic sizes stay symbolic."""
-    _core.convert(os.fspath(outfile), _source(source), **_core_options(options))
+    ".net", and JSON if it ends in ".json". The latter two have their weights in a file of their own, `weights_outfile` (by
+    default `outfile` with the ending ".safetensors"), which `load` takes as `weights`.
+
+    The path of the weights, or None if none were written. Options as for `load`; symbolic sizes stay symbolic."""
+    outfile = os.fspath(outfile)
+    weights = weights_outfile
+    if os.fsdecode(outfile).endswith(".onnx"):
+        if weights is not None:
+            raise InvalidError("a model in ONNX holds its weights; weights_outfile is for .net and .json")
+    elif weights is None:
+        weights = os.path.splitext(os.fsdecode(outfile))[0] + ".safetensors"
+    path = None if weights is None else os.fsencode(weights)
+    return weights if _core.convert(outfile, path, _source(source), **_core_options(options)) else None
 
 
 def plan(source, **options):

@@ -12,6 +12,7 @@ import subprocess
 import sys
 import threading
 import unittest
+import warnings
 from pathlib import Path
 
 BUILD = Path(sys.argv.pop(1)).resolve()
@@ -510,9 +511,39 @@ class Data(unittest.TestCase):
                 self.assertEqual(model(x).tolist(), lightnetrt.load(data)(x).tolist())
             lightnetrt.convert(data, Path(folder) / "model.net")
             self.assertIn("input(", (Path(folder) / "model.net").read_text())
-            for outfile, error in ((Path(folder) / "none/model.onnx", OSError), (7, TypeError)):
+            for outfile, error in ((Path(folder) / "none/model.onnx", OSError), (7, TypeError),
+                                   (Path(folder) / "model.il", lightnetrt.UnsupportedError)):
                 with self.assertRaises(error):
                     lightnetrt.convert(data, outfile)
+            with self.assertRaisesRegex(lightnetrt.InvalidError, "holds its weights"):
+                lightnetrt.convert(data, path, weights_outfile=Path(folder) / "w.safetensors")
+
+    def test_convert_keeps_weights(self):
+        import tempfile
+        w = numpy_helper.from_array(np.arange(60, dtype="float32").reshape(3, 20), "w") # short ones are in the text
+        data = model_of([helper.make_node("MatMul", ["x", "w"], ["y"])], [("x", TensorProto.FLOAT, ["batch", 3])],
+                        [("y", TensorProto.FLOAT, ["batch", 20])], [w])
+        x = np.ones((4, 3), "float32")
+        expected = lightnetrt.load(data)(x).tolist()
+        with tempfile.TemporaryDirectory() as folder:
+            net, beside, named = (Path(folder) / name for name in ("a.net", "a.safetensors", "w.safetensors"))
+            self.assertEqual(lightnetrt.convert(data, net), str(beside))
+            self.assertEqual(lightnetrt.convert(data, Path(folder) / "b.json", weights_outfile=named), named)
+            for model, weights in (net, beside), (Path(folder) / "b.json", named):
+                self.assertEqual(lightnetrt.load(model, weights=weights)(x).tolist(), expected)
+            onnx = Path(folder) / "c.onnx"
+            self.assertIsNone(lightnetrt.convert(net, onnx, weights=beside))
+            self.assertEqual(lightnetrt.load(onnx)(x).tolist(), expected)
+            with self.assertWarnsRegex(RuntimeWarning, "should come from a data file.*they are zero"):
+                lightnetrt.load(net)
+            with warnings.catch_warnings():
+                warnings.simplefilter("error")
+                self.assertRaises(RuntimeWarning, lightnetrt.load, net)
+                lightnetrt.load(net, weights=beside)
+            without = Path(folder) / "without.net"
+            without.write_text('input(| dst=x | dtype=TL_FLOAT, dims=[2]);\nrelu(src=x | dst=y |);\n')
+            self.assertIsNone(lightnetrt.convert(without, Path(folder) / "d.net"))
+            self.assertFalse((Path(folder) / "d.safetensors").exists())
 
     def test_command(self):
         env = {**os.environ, "PYTHONPATH": str(BUILD / "python"), "LIGHTNET_COMMAND": str(BUILD / "lightnet")}
