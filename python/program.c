@@ -447,11 +447,8 @@ static PyObject *run_method(PyObject *object, PyObject *args)
     ln_status status;
     Py_BEGIN_ALLOW_THREADS;
     status = take_session(&self->pool, program, &session);
-    if (status == LN_OK) {
+    if (status == LN_OK)
         status = run_session(session, &call);
-        if (status != LN_OK)
-            unbind_feeds(session, &call);
-    }
     Py_END_ALLOW_THREADS;
     if (status != LN_OK)
         core_raise(state, status);
@@ -459,8 +456,7 @@ static PyObject *run_method(PyObject *object, PyObject *args)
         results = collect_outputs(state, session, names, &makers);
     if (session) {
         Py_BEGIN_ALLOW_THREADS;
-        if (status == LN_OK)
-            unbind_feeds(session, &call);
+        unbind_feeds(session, &call); // after its message was taken
         give_session(&self->pool, session);
         Py_END_ALLOW_THREADS;
     }

@@ -518,6 +518,14 @@ class Data(unittest.TestCase):
             with self.assertRaisesRegex(lightnetrt.InvalidError, "holds its weights"):
                 lightnetrt.convert(data, path, weights_outfile=Path(folder) / "w.safetensors")
 
+    def test_a_failing_run_has_its_message(self):
+        data = model_of([helper.make_node("Gather", ["x", "i"], ["y"])],
+                        [("x", TensorProto.FLOAT, [3]), ("i", TensorProto.INT64, ["n"])], [("y", TensorProto.FLOAT, ["n"])])
+        with lightnetrt.load(data) as model:
+            with self.assertRaisesRegex(lightnetrt.InvalidError, "index 9 .*outside 3 rows"):
+                model(np.zeros(3, "float32"), np.array([9]))
+            self.assertEqual(model(np.ones(3, "float32"), np.array([2])).tolist(), [1])
+
     def test_convert_keeps_weights(self):
         import tempfile
         w = numpy_helper.from_array(np.arange(60, dtype="float32").reshape(3, 20), "w") # short ones are in the text
