@@ -411,10 +411,25 @@ ln_status given_inputs_add(given_inputs *given, const char *name, ln_object *val
     return LN_OK;
 }
 
+static int has_range(const ln_context *ctx, const char *name, int axis)
+{
+    const char *symbol = ln_context_tensor_symbol(ctx, name, axis);
+    return symbol && ln_context_symbol_range(ctx, symbol, NULL, NULL);
+}
+
+// Data may have any size that is in range; a number for all elements has the largest.
+static void open_ranges(const ln_context *ctx, const char *path, input_wish *wish)
+{
+    for (int d = 0; d < wish->ndim && strncmp(path, "fill:", strlen("fill:")) != 0; d++)
+        if (has_range(ctx, wish->name, d))
+            wish->dims[d] = -1;
+}
+
 static ln_status read_one(const ln_context *ctx, size_t index, const char *path,
                           const input_options *options, given_inputs *given)
 {
     input_wish wish = model_input_wish(ctx, index);
+    open_ranges(ctx, path, &wish);
     ln_object *value;
     LN_TRY(input_read(path, &wish, options, &value));
     if (!input_wish_is_static(&wish) &&
@@ -749,8 +764,52 @@ ln_status model_check_weights(const ln_context *ctx, const char *remedy)
                    list, more, remedy);
 }
 
+// The shape of an input as the values have it, those of symbols also where others have them. 0 if
+// nothing in it has a range.
+static int find_shape_in_ranges(const ln_context *ctx, const given_inputs *given, const char *name,
+                                int rank, int dims[TL_MAXDIM])
+{
+    const ln_object *value = given_inputs_find(given, name);
+    const tl_tensor *tensor = value ? ln_object_tensor((ln_object *)(uintptr_t)value) : NULL;
+    int differs = 0;
+    for (int d = 0; d < rank; d++) {
+        dims[d] = (int)ln_context_tensor_dim(ctx, name, d);
+        if (!has_range(ctx, name, d))
+            continue;
+        int size = tensor && tensor->ndim == rank
+                       ? tensor->dims[d]
+                       : size_of_symbol(ctx, given, ln_context_tensor_symbol(ctx, name, d));
+        differs |= size >= 0 && size != dims[d];
+        dims[d] = size < 0 ? dims[d] : size;
+    }
+    return differs;
+}
+
+// Gives a model that is planned for ranges the shapes that the values have.
+static ln_status reshape_in_ranges(ln_context *ctx, const given_inputs *given)
+{
+    size_t count = ln_context_input_count(ctx), found = 0;
+    ln_input_shape *shapes = calloc(count + 1, sizeof *shapes);
+    int(*dims)[TL_MAXDIM] = calloc(count + 1, sizeof *dims);
+    ln_status status = shapes && dims ? LN_OK : LN_FAIL(LN_NO_MEMORY, "out of memory for shapes");
+    for (size_t i = 0; i < count && status == LN_OK; i++) {
+        const char *name = ln_context_input_name(ctx, i);
+        int rank = ln_context_tensor_rank(ctx, name);
+        if (find_shape_in_ranges(ctx, given, name, rank, dims[found])) {
+            shapes[found] = (ln_input_shape){name, rank, dims[found]};
+            found++;
+        }
+    }
+    if (status == LN_OK && found > 0)
+        status = ln_context_reshape(ctx, found, shapes);
+    free(dims);
+    free(shapes);
+    return status;
+}
+
 ln_status given_inputs_set(ln_context *ctx, const given_inputs *given)
 {
+    LN_TRY(reshape_in_ranges(ctx, given));
     for (size_t i = 0; i < given->count; i++) {
         const given_input *input = &given->items[i];
         if (ln_tensor_table_find(ctx->tensor_table, input->name))

@@ -601,6 +601,11 @@ LN_API ln_status ln_context_set_symbol(ln_context *ctx, const char *symbol, int 
  * there are, if no input has it. */
 LN_API ln_status ln_context_set_range(ln_context *ctx, const char *symbol, int from, int to);
 
+/* Whether `symbol` was given a range, in any state; *out_from and *out_to, which may be NULL, receive
+ * its ends. */
+LN_API int ln_context_symbol_range(const ln_context *ctx, const char *symbol, int *out_from,
+                                   int *out_to);
+
 /* What one memory needs at most, whatever shapes in the ranges of a compiled context follow each
  * other: the static region, the workspace, which is asked for once and never grows, and constants
  * that depend on shapes, of the 16 that are kept ready. 0 without ranges. */

@@ -187,6 +187,19 @@ const char *ln_range_symbol(const ln_range *range, size_t index, int *out_from, 
     return range->symbols[index].name;
 }
 
+int ln_context_symbol_range(const ln_context *ctx, const char *symbol, int *out_from, int *out_to)
+{
+    const ln_range *range = ctx ? ln_range_of(ctx) : NULL;
+    size_t index = range && symbol ? find_symbol(range, symbol) : 0;
+    if (!range || !symbol || index == range->symbol_count)
+        return 0;
+    if (out_from)
+        *out_from = range->symbols[index].from;
+    if (out_to)
+        *out_to = range->symbols[index].to;
+    return 1;
+}
+
 // NULL if nothing was measured.
 static const ln_range *measured(const ln_context *ctx)
 {

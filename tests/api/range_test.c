@@ -72,6 +72,12 @@ TEST(every_shape_in_range_has_the_bits_of_its_own_plan)
     ln_context *ctx = compile_range(1, 7, 1, 9);
     CHECK_NEAR(ln_context_range_shape_count(ctx), 63, 0);
     CHECK_EQ(ln_context_range_checked_count(ctx), 63);
+    int from = 0, to = 0;
+    CHECK(!ln_context_symbol_range(ctx, "nothing", &from, &to));
+    CHECK(!ln_context_symbol_range(ctx, NULL, NULL, NULL));
+    CHECK(!ln_context_symbol_range(NULL, "batch", &from, &to));
+    CHECK_EQ(to, 0);
+    CHECK(ln_context_symbol_range(ctx, "seq", &from, &to) && from == 1 && to == 9);
     CHECK_OK(ln_context_load(ctx, NULL));
     for (int i = 0; i < 200; i++)
         check_shape(ctx, 1 + i * 5 % 7, 1 + i * 7 % 9);

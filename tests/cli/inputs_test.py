@@ -679,6 +679,23 @@ def test_several_shapes_in_one_option():
     run("run", odd, "--zero", "-s", "n=1,h=5", out="y: float32 [5]")
 
 
+def test_data_have_any_shape_in_a_range():
+    """One plan for all shapes; what is not given has the size that the data have."""
+    net = write("ranged.net", 'input(| dst=x | dtype=TL_FLOAT, dims=[-1, 2], names=["n", ""]);\n'
+                              'input(| dst=z | dtype=TL_FLOAT, dims=[-1, 2], names=["n", ""]);\nAdd(A=x, B=z | C=y |);\n')
+    np.save("three.npy", np.arange(6, dtype="f4").reshape(3, 2))
+    for command in (["run", net], [net]):
+        run(*command, "-i", "x=three.npy", "-i", "z=three.npy", "-s", "n=1..8", out="y: float32 [3, 2] min 0 max 10")
+        run(*command, "-i", "x=three.npy", "-i", "z=three.npy", "-s", "n=4..8", code=1, err="is 3, but the model was compiled for 4 to 8")
+    run("run", net, "-i", "x=three.npy", "--zero", "-s", "n=1..8", out="y: float32 [3, 2] min 0 max 5")
+    run("run", net, "--zero", "-s", "n=1..8", out="y: float32 [8, 2]")
+    run("run", net, "-i", "x=fill:1", "--zero", "-s", "n=2..8", out="y: float32 [8, 2] min 1 max 1")
+    run("compare", net, "-i", "x=three.npy", "-i", "z=three.npy", "-s", "n=1..8", out="0 deviate")
+    run("bench", net, "-i", "x=three.npy", "-i", "z=three.npy", "-s", "n=1..8", "--runs=2", out="2 runs")
+    run(net, "-c", "-o", "ranged.json", "-s", "n=1..8")
+    run("run", "ranged.json", "-i", "x=three.npy", "-i", "z=three.npy", out="y: float32 [3, 2] min 0 max 10")
+
+
 def test_options_of_pictures_are_for_one_of_the_inputs():
     write("p.bmp", bmp(np.full((2, 2, 3), 9, "u1")))
     np.save("z.npy", np.zeros((1, 3, 2, 2), "f4"))
