@@ -298,6 +298,51 @@ static ln_status check_names(const option_texts *texts)
     return LN_OK;
 }
 
+// The input whose whole shape `text` states, and that shape; NULL if it states none.
+static const char *find_stated(const ln_context *ctx, const char *text, int *out_ndim, int *dims)
+{
+    const size_t len = shape_name_len(text), count = ln_context_input_count(ctx);
+    if (!parse_shape(len ? text + len + 1 : text, out_ndim, dims))
+        return NULL;
+    for (size_t i = 0; i < count; i++) {
+        const char *name = ln_context_input_name(ctx, i);
+        if (len ? strlen(name) == len && !strncmp(name, text, len) : count == 1)
+            return name;
+    }
+    return NULL;
+}
+
+// Whether `text` gives `symbol` sizes without `size`.
+static int excludes(const char *text, const char *symbol, int size)
+{
+    const size_t len = shape_name_len(text);
+    int ndim, dims[TL_MAXDIM], from, to;
+    if (len == 0 || strlen(symbol) != len || strncmp(text, symbol, len))
+        return 0;
+    if (parse_range(text + len + 1, &from, &to))
+        return size < from || size > to;
+    return parse_shape(text + len + 1, &ndim, dims) && ndim == 1 && dims[0] != size;
+}
+
+// A shape and a symbol may say two sizes of one dimension.
+static ln_status check_symbols(const ln_context *ctx, const option_texts *texts)
+{
+    for (int i = 0; i < texts->count; i++) {
+        int ndim, dims[TL_MAXDIM];
+        const char *name = find_stated(ctx, texts->items[i], &ndim, dims);
+        for (int d = 0; name && d < ndim; d++) {
+            const char *symbol = ln_context_tensor_symbol(ctx, name, d);
+            for (int j = 0; symbol && j < texts->count; j++)
+                if (i != j && excludes(texts->items[j], symbol, dims[d]))
+                    return LN_FAIL(LN_INVALID,
+                                   "-s %s and -s %s contradict each other: dimension %d of input "
+                                   "'%s', which is %s, is %d in the first",
+                                   texts->items[i], texts->items[j], d, name, symbol, dims[d]);
+        }
+    }
+    return LN_OK;
+}
+
 // ---- Several in one option ----
 
 // Whether `part`, of `len` bytes, is NAME=SHAPE or NAME=RANGE.
@@ -356,6 +401,7 @@ static ln_status split_texts(const ln_context *ctx, const option_texts *texts, o
 static ln_status set_all_shapes(ln_context *ctx, const option_texts *texts, int is_upper_only)
 {
     LN_TRY(check_names(texts));
+    LN_TRY(check_symbols(ctx, texts));
     if (texts->count > 0 && ln_context_get_state(ctx) >= LN_CONTEXT_PLANNED)
         return reshape(ctx, texts);
     for (int i = 0; i < texts->count; i++)

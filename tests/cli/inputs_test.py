@@ -696,6 +696,20 @@ def test_data_have_any_shape_in_a_range():
     run("run", "ranged.json", "-i", "x=three.npy", "-i", "z=three.npy", out="y: float32 [3, 2] min 0 max 10")
 
 
+def test_a_shape_and_a_symbol_that_contradict_each_other():
+    """Two sizes of one dimension are refused, whichever is given first, where both are named."""
+    net = write("named.net", 'input(| dst=x | dtype=TL_FLOAT, dims=[-1, -1], names=["n", "h"]);\nrelu(src=x | dst=y |);\n')
+    for given, said in ((["x=1x3", "-s", "n=2"], "-s x=1x3 and -s n=2"), (["n=2", "-s", "x=1x3"], "-s x=1x3 and -s n=2"), (["x=1,3,n=2"], "-s x=1,3 and -s n=2"),
+                        (["1x3", "-s", "h=4"], "-s 1x3 and -s h=4")):
+        done = run("run", net, "--zero", "-s", *given, code=1, err=said)
+        assert "dimension %d of input 'x', which is %s" % ((1, "h") if "h=" in said else (0, "n")) in done.stderr, done.stderr
+    run("inspect", net, "-s", "x=1x3", "-s", "n=2..4", code=1, err="-s x=1x3 and -s n=2..4 contradict each other")
+    run("run", net, "--zero", "-s", "x=2x3", "-s", "n=2", out="y: float32 [2, 3]")
+    # The same of a model that is compiled.
+    run("-c", "-o", "named.json", net)
+    run("run", "named.json", "--zero", "-s", "x=1x3", "-s", "n=2", code=1, err="-s x=1x3 and -s n=2 contradict each other")
+
+
 def test_options_of_pictures_are_for_one_of_the_inputs():
     write("p.bmp", bmp(np.full((2, 2, 3), 9, "u1")))
     np.save("z.npy", np.zeros((1, 3, 2, 2), "f4"))
