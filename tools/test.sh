@@ -180,8 +180,15 @@ if [ "${LN_LONG:-0}" = 1 ]; then
             build/tests/test_differential --seed="$seed" --seconds=900 --long
     done
     together
-    count "pairs of operators, seed $seed" build/tests/test_differential --seed="$seed" --kind=pairs
+    for ((job = 1; job <= jobs; job++)); do
+        beside "pairs of operators, seed $seed, part $job of $jobs" build/tests/test_differential --seed="$seed" \
+            --kind=pairs --slice="$job/$jobs"
+    done
+    together
 else
+    slice=$((seed % 1000 + 1))/1000
+    count "pairs of operators, seed $seed, part $slice" build/tests/test_differential --seed="$seed" --kind=pairs \
+        --slice="$slice"
     for ((job = 0; job < jobs; job++)); do
         beside "random models, seed $((seed + job))" build/tests/test_differential --seed=$((seed + job)) \
             --seconds=$((${LN_DIFFERENTIAL_SECONDS:-120} / jobs))

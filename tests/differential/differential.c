@@ -6,6 +6,7 @@
 //     test_differential --seed=7 --only=1234      one model again, reduced and printed
 //     test_differential --kind=forms              each form of an operator alone
 //     test_differential --kind=pairs              each form after each form
+//     test_differential --kind=pairs --slice=3/8  the third of eight parts of them
 //     test_differential --file=model.net          a model of a file on all sides
 //     test_differential --export=FOLDER           models, inputs and results for other engines
 //     test_differential --found                   those of tests/differential/found
@@ -42,16 +43,31 @@ static struct {
     uint64_t seed;
     double seconds; // 0: as many models as `models`
     long models, only;
+    long slice, slice_count; // models whose number leaves the remainder `slice`
     const char *file, *folder, *kind, *write_to, *export_to;
     bool is_long, is_verbose, reduces, stops_at_first, runs_found;
     long rule; // number of the pattern, or of the directed or sized form; -1: any
-} options = {.seed = 20251126, .models = 1500, .only = -1, .reduces = true, .rule = -1};
+} options = {
+    .seed = 20251126, .models = 1500, .only = -1, .slice_count = 1, .reduces = true, .rule = -1};
 
 static bool has_prefix(const char *text, const char *prefix, const char **out_rest)
 {
     size_t len = strlen(prefix);
     *out_rest = text + len;
     return strncmp(text, prefix, len) == 0;
+}
+
+// From "K/N" with 1 <= K <= N.
+static bool parse_slice(const char *text)
+{
+    char *end;
+    const long number = strtol(text, &end, 10);
+    if (end == text || *end != '/')
+        return false;
+    const char *count = end + 1;
+    options.slice_count = strtol(count, &end, 10);
+    options.slice = number - 1;
+    return end != count && *end == '\0' && number >= 1 && number <= options.slice_count;
 }
 
 static bool parse_options(int argc, char **argv)
@@ -76,7 +92,10 @@ static bool parse_options(int argc, char **argv)
             options.export_to = rest;
         else if (has_prefix(argv[i], "--rule=", &rest))
             options.rule = atol(rest);
-        else if (strcmp(argv[i], "--long") == 0)
+        else if (has_prefix(argv[i], "--slice=", &rest)) {
+            if (!parse_slice(rest))
+                return false;
+        } else if (strcmp(argv[i], "--long") == 0)
             options.is_long = true;
         else if (strcmp(argv[i], "--verbose") == 0)
             options.is_verbose = true;
@@ -1234,6 +1253,8 @@ static void child(long first, double end)
         options.models = (long)form_count() * (long)form_count();
     for (long i = first; i == first || (options.seconds > 0 ? now() < end : i < options.models);
          i++) {
+        if (options.only < 0 && i % options.slice_count != options.slice)
+            continue;
         shared->model = i;
         alarm(120);
         run_model(m, i);
@@ -1336,8 +1357,8 @@ int main(int argc, char **argv)
         fprintf(
             stderr,
             "usage: %s [--seed=N] [--seconds=S | --models=N] [--only=N] [--kind=KIND] "
-            "[--rule=N] [--file=PATH | --found] [--write=FOLDER] [--export=FOLDER] [--long] [--first] "
-            "[--verbose] [--no-reduce]\n",
+            "[--rule=N] [--slice=K/N] [--file=PATH | --found] [--write=FOLDER] [--export=FOLDER] [--long] "
+            "[--first] [--verbose] [--no-reduce]\n",
             argv[0]);
         return 2;
     }
