@@ -564,12 +564,21 @@ static const tl_tensor *operand(const ln_op *op, int index)
     return entry ? entry->tensor : NULL;
 }
 
-// A cell of a GRU has the factor 1 - z, which is off by units of 1. Normalization may be computed
+static bool takes_logarithms(const ln_op *op)
+{
+    const ln_param_entry *log = ln_param_list_find(op->op_arg->params, "log");
+    return strstr(op->op_arg->optype, "LogSoftmax") ||
+           (strstr(op->op_arg->optype, "softmax") && log && log->value_bool);
+}
+
+// A cell of a GRU has the factor 1 - z, which is off by units of 1, and the logarithm of a softmax
+// is one of 1 + exp(-d), which may be 0 for a d that is far from it. Normalization may be computed
 // as x * factor + (bias - mean * factor): where all x are near their mean, the result is off by
 // units of x * factor, which is scale / sqrt(epsilon) at most.
 static double own_error(const ln_op *op)
 {
-    if (strncmp(op->op_arg->optype, "rnn", 3) == 0 || strstr(op->op_arg->optype, "GRU"))
+    if (strncmp(op->op_arg->optype, "rnn", 3) == 0 || strstr(op->op_arg->optype, "GRU") ||
+        takes_logarithms(op))
         return 4 * 0x1p-24;
     const ln_param_entry *act = ln_param_list_find(op->op_arg->params, "act");
     const char *function = act && act->type == LN_PARAM_STRING ? act->value_string : "";
