@@ -197,19 +197,55 @@ static ln_status fail_elsewhere(const ln_compilation *compilation, size_t left_c
                    maker ? maker->op_arg->name : "it");
 }
 
+// Whether rules into the core are for operators of its type, and it reads or makes a tensor of a
+// dynamic shape, which is why none of them fits.
+static ln_status needs_shapes(const ln_compilation *compilation, const ln_op *op, bool *out_needs)
+{
+    const ln_op_arg *arg = op->op_arg;
+    const ln_list *const lists[] = {arg->tensors_in, arg->tensors_out};
+    const ln_rule *rules;
+    size_t count = 0;
+    bool is_open = false, has_rule = false;
+    for (int side = 0; side < 2; side++) {
+        const ln_tensor_list_entry *listed;
+        LN_LIST_FOREACH (listed, lists[side]) {
+            const ln_tensor_entry *entry =
+                ln_tensor_table_find(compilation->ctx->tensor_table, listed->name);
+            is_open = is_open || (entry && entry->is_open);
+        }
+    }
+    if (is_open && compilation->core_rules)
+        LN_TRY(ln_rule_set_read_root(compilation->core_rules, arg->optype, &rules, &count));
+    for (size_t i = 0; i < count; i++)
+        has_rule = has_rule || ln_streq(rules[i].pattern[0].optype, arg->optype);
+    *out_needs = has_rule;
+    return LN_OK;
+}
+
+static bool has_open_input(const ln_context *ctx)
+{
+    for (size_t i = 0; i < ln_context_input_count(ctx); i++)
+        if (ln_context_input_is_open(ctx, i))
+            return true;
+    return false;
+}
+
 // Names every operator that no arch took, up to what a message holds.
 static ln_status check_all_lowered(const ln_compilation *compilation)
 {
     char names[1024] = "";
     size_t used = 0, left_count = 0;
     const char *orphan = NULL; // a type that nothing computes
+    bool needs = false;
     for (const ln_list *l = compilation->ctx->ops; l; l = l->next) {
         const ln_op *op = l->data;
         if (!is_abstract(op))
             continue;
         left_count++;
-        if (!orphan && !has_any_variant(op->op_arg->optype))
+        if (!orphan && !has_any_variant(op->op_arg->optype)) {
             orphan = op->op_arg->optype;
+            LN_TRY(needs_shapes(compilation, op, &needs));
+        }
         if (used < sizeof names)
             used += (size_t)snprintf(names + used, sizeof names - used, "%s'%s' (%s)",
                                      used ? ", " : "", op->op_arg->name, op->op_arg->optype);
@@ -220,6 +256,14 @@ static ln_status check_all_lowered(const ln_compilation *compilation)
     const ln_tensor_entry *elsewhere = find_elsewhere(compilation);
     if (elsewhere && !orphan)
         return fail_elsewhere(compilation, left_count, names, elsewhere);
+    if (needs)
+        return LN_FAIL(LN_UNSUPPORTED,
+                       "no arch of the target takes %zu operator%s: %s; '%s' needs sizes that are "
+                       "known before the run%s",
+                       left_count, left_count == 1 ? "" : "s", names, orphan,
+                       has_open_input(compilation->ctx)
+                           ? ": give those of the inputs (ln_context_set_shape, -s)"
+                           : ", and they depend on data");
     if (orphan)
         return LN_FAIL(
             LN_UNSUPPORTED,
