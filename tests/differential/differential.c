@@ -6,6 +6,7 @@
 //     test_differential --seed=7 --only=1234      one model again, reduced and printed
 //     test_differential --kind=forms              each form of an operator alone
 //     test_differential --kind=pairs              each form after each form
+//     test_differential --kind=example --name=gelu  examples, or rules, whose names begin so
 //     test_differential --kind=pairs --slice=3/8  the third of eight parts of them
 //     test_differential --file=model.net          a model of a file on all sides
 //     test_differential --export=FOLDER           models, inputs and results for other engines
@@ -29,6 +30,7 @@
 
 #include <lightnet/msg.h>
 
+#include "tests/differential/changes.h"
 #include "tests/differential/directed.h"
 #include "tests/differential/forms.h"
 #include "tests/differential/operators.h"
@@ -44,7 +46,7 @@ static struct {
     double seconds; // 0: as many models as `models`
     long models, only;
     long slice, slice_count; // models whose number leaves the remainder `slice`
-    const char *file, *folder, *kind, *write_to, *export_to;
+    const char *file, *folder, *kind, *name, *write_to, *export_to;
     bool is_long, is_verbose, reduces, stops_at_first, runs_found;
     long rule; // number of the pattern, or of the directed or sized form; -1: any
 } options = {
@@ -86,6 +88,8 @@ static bool parse_options(int argc, char **argv)
             options.file = rest;
         else if (has_prefix(argv[i], "--kind=", &rest))
             options.kind = rest;
+        else if (has_prefix(argv[i], "--name=", &rest))
+            options.name = rest;
         else if (has_prefix(argv[i], "--write=", &rest))
             options.write_to = rest;
         else if (has_prefix(argv[i], "--export=", &rest))
@@ -632,7 +636,8 @@ static const char *const chain_types[] = {
 
 static bool is_for_chains(const char *type)
 {
-    static const char *const others[] = {"input", "output", "create", "print", "fprint", "zeros"};
+    static const char *const others[] = {"input",  "output", "create", "print",
+                                         "fprint", "zeros",  "wait"};
     for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
         if (strcmp(type, others[i]) == 0)
             return false;
@@ -897,8 +902,23 @@ static bool make_of_sizes(model *m, test_random *random, sizes s)
 
 // ---- Examples of rules, changed ----
 
-static char **examples;
-static size_t example_count;
+static char **examples; // those of rules into the core, from ONNX and TensorFlow Lite, come last
+static size_t example_count, general_count;
+
+static bool is_of_core(const char *name)
+{
+    static const char *const prefixes[] = {"onnx_", "ms_", "ml_", "tfl_"};
+    for (size_t i = 0; i < sizeof prefixes / sizeof prefixes[0]; i++)
+        if (strncmp(name, prefixes[i], strlen(prefixes[i])) == 0)
+            return true;
+    return false;
+}
+
+static int compare_examples(const void *a, const void *b)
+{
+    const char *x = *(char *const *)a, *y = *(char *const *)b;
+    return is_of_core(x) != is_of_core(y) ? is_of_core(x) - is_of_core(y) : strcmp(x, y);
+}
 
 static void read_examples(void)
 {
@@ -911,12 +931,10 @@ static void read_examples(void)
     if (folder)
         closedir(folder);
     // The order of a folder is the file system's.
-    for (size_t i = 1; i < example_count; i++)
-        for (size_t k = i; k > 0 && strcmp(examples[k - 1], examples[k]) > 0; k--) {
-            char *name = examples[k];
-            examples[k] = examples[k - 1];
-            examples[k - 1] = name;
-        }
+    if (examples)
+        qsort(examples, example_count, sizeof *examples, compare_examples);
+    while (general_count < example_count && !is_of_core(examples[general_count]))
+        general_count++;
 }
 
 // Random numbers in all leaves that have none of their own, and sizes for dynamic dimensions.
@@ -1029,12 +1047,25 @@ static void insert_act(model *m, test_random *random, const sizes *s)
                 m->ops[i].ins[k].tensor = made;
 }
 
+// Examples take turns, three of four times one of the rules that optimize.
+static const char *example_at(uint64_t number)
+{
+    if (options.name)
+        return examples[number % example_count];
+    const size_t others = example_count - general_count;
+    return number % 4 || others == 0 ? examples[(number - number / 4 - 1) % general_count]
+                                     : examples[general_count + (size_t)(number / 4) % others];
+}
+
 static bool make_from_example(model *m, test_random *random, const sizes *s, uint64_t number)
 {
     static char text[1 << 16], path[1024];
-    if (example_count == 0)
+    static model kept;
+    if (general_count == 0)
         return false;
-    const char *name = examples[(options.seed + number) % example_count];
+    const char *name = example_at(options.seed + number);
+    if (options.name && strncmp(name, options.name, strlen(options.name)) != 0)
+        return false;
     snprintf(path, sizeof path, "%s/tests/il/rules/%s", LN_SOURCE_DIR, name);
     FILE *file = fopen(path, "r");
     size_t len = file ? fread(text, 1, sizeof text - 1, file) : 0;
@@ -1043,21 +1074,33 @@ static bool make_from_example(model *m, test_random *random, const sizes *s, uin
     text[len] = '\0';
     if (strstr(text, "random") || strstr(text, "Random") || !model_parse(m, text))
         return false;
+    kept = *m;
+    for (int i = (int)test_random_below(random, 3); i > 0; i--)
+        change_sizes(m, random);
     fill_example(m, random);
+    if (!model_check(m)) { // as it is, then
+        *m = kept;
+        fill_example(m, random);
+    }
     snprintf(m->origin, sizeof m->origin, "example %.100s", name);
     if (!model_check(m))
         return false;
-    static model kept;
     for (int i = (int)test_random_below(random, 4); i > 0; i--) {
         kept = *m;
-        switch (test_random_below(random, 5)) {
+        switch (test_random_below(random, 11)) {
         case 0: change_param(m, random); break;
         case 1: change_operand(m, random); break;
         case 2: insert_act(m, random, s); break;
-        case 3: change_shape(m, random); break;
+        case 3:
+        case 4: change_shape(m, random); break;
+        case 5: change_axes(m, random); break;
+        case 6:
+        case 7:
+        case 8: change_number(m, random); break;
+        case 9: change_numbers(m, random); break;
         default: make_chain(m, random, s, 1); break;
         }
-        if (!model_check(m))
+        if (m->is_overflown || !model_check(m))
             *m = kept;
     }
     return true;
@@ -1068,8 +1111,9 @@ static bool make_from_example(model *m, test_random *random, const sizes *s, uin
 // Rules take turns, so that each has its share of the models.
 static bool make_pattern(model *m, test_random *random, sizes s, uint64_t number)
 {
-    size_t rule = options.rule >= 0 ? (size_t)options.rule
-                                    : (size_t)(options.seed + number) % pattern_count();
+    size_t rule = options.rule >= 0 ? (size_t)options.rule : pattern_turn(options.seed + number);
+    if (options.name && strncmp(pattern_name(rule), options.name, strlen(options.name)) != 0)
+        return false;
     bool is_made = false;
     for (int i = 0; i < 6 && !is_made; i++) {
         model_clear(m);
@@ -1142,9 +1186,9 @@ static bool make_directed(model *m, test_random *random, sizes s, uint64_t numbe
 
 static const char *draw_kind(test_random *random)
 {
-    static const char *const kinds[] = {"chain", "chain",    "rule",     "rule",    "rule",
-                                        "rule",  "quant",    "sizes",    "example", "example",
-                                        "pair",  "directed", "directed", "sized"};
+    static const char *const kinds[] = {"chain",   "rule",    "rule",     "rule",     "quant",
+                                        "sizes",   "example", "example",  "example",  "example",
+                                        "example", "pair",    "directed", "directed", "sized"};
     return kinds[test_random_below(random, sizeof kinds / sizeof kinds[0])];
 }
 
@@ -1354,12 +1398,11 @@ static int run_files(void)
 int main(int argc, char **argv)
 {
     if (!parse_options(argc, argv)) {
-        fprintf(
-            stderr,
-            "usage: %s [--seed=N] [--seconds=S | --models=N] [--only=N] [--kind=KIND] "
-            "[--rule=N] [--slice=K/N] [--file=PATH | --found] [--write=FOLDER] [--export=FOLDER] [--long] "
-            "[--first] [--verbose] [--no-reduce]\n",
-            argv[0]);
+        fprintf(stderr,
+                "usage: %s [--seed=N] [--seconds=S | --models=N] [--only=N] [--kind=KIND] "
+                "[--rule=N] [--name=PREFIX] [--slice=K/N] [--file=PATH | --found] [--write=FOLDER] "
+                "[--export=FOLDER] [--long] [--first] [--verbose] [--no-reduce]\n",
+                argv[0]);
         return 2;
     }
     ln_msg_set_handler(drop_message, NULL);

@@ -3,6 +3,7 @@
 
 #include "tests/differential/patterns.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "desc/rule.h"
@@ -44,6 +45,13 @@ static const ln_rule *rule_at(size_t index)
     return &sets[i]->rules[index];
 }
 
+size_t pattern_turn(uint64_t number)
+{
+    const size_t general = sets[0]->rule_count, others = pattern_count() - general;
+    return number % 4 ? (size_t)(number - number / 4 - 1) % general
+                      : general + (size_t)(number / 4) % others;
+}
+
 const char *pattern_name(size_t index)
 {
     return rule_at(index)->name;
@@ -54,6 +62,12 @@ const char *pattern_root(size_t index)
     return rule_at(index)->pattern[0].optype;
 }
 
+// Numbers that conditions compare a value with.
+typedef struct bounds {
+    double numbers[4];
+    int count;
+} bounds;
+
 // What the names of a rule stand for so far.
 typedef struct binding {
     const ln_rule *rule;
@@ -61,6 +75,8 @@ typedef struct binding {
     int tensors[LN_RULE_MAX_NAMES];      // -1: not yet; ABSENT
     char values[LN_RULE_MAX_NAMES][200]; // "": not yet
     leaf_hint hints[LN_RULE_MAX_NAMES];
+    bounds near[LN_RULE_MAX_NAMES];
+    int ratios[LN_RULE_MAX_NAMES]; // a value that a condition multiplies the fill with; -1: none
     // Of the statement that is being made: the names of its operands, by argument.
     char args[LN_RULE_MAX_ARGS][MODEL_NAME];
     int names[LN_RULE_MAX_ARGS];
@@ -101,6 +117,42 @@ static bool number_in(const ln_rule_value *v, double *out)
         return true;
     }
     return false;
+}
+
+// The value whose name is all of an argument; -1: it is something else.
+static int value_in(const ln_rule_value *v)
+{
+    if (v->kind == LN_RULE_NAME)
+        return v->name;
+    return v->kind == LN_RULE_EXPR && v->count == 1 && v->code[0].kind == LN_RULE_STEP_VALUE
+               ? v->code[0].index
+               : -1;
+}
+
+// `a <= 1`: faults are on the one side, numbers that fire on the other.
+static void read_bound(binding *b, const ln_rule_condition *c)
+{
+    for (int side = 0; c->arg_count == 2 && side < 2; side++) {
+        int name = value_in(&c->args[side]);
+        bounds *near = name >= 0 ? &b->near[name] : NULL;
+        double number;
+        if (near && near->count < 4 && number_in(&c->args[1 - side], &number))
+            near->numbers[near->count++] = number;
+    }
+}
+
+// `fill(k) * h > 0.999`: one is the other's inverse, or equal to it.
+static void read_ratio(binding *b, const ln_rule_value *v)
+{
+    int tensor = -1, value = -1;
+    for (size_t i = 0; v->kind == LN_RULE_EXPR && i < v->count; i++) {
+        if (v->code[i].kind == LN_RULE_STEP_TENSOR)
+            tensor = v->code[i].index;
+        if (v->code[i].kind == LN_RULE_STEP_VALUE && tensor >= 0)
+            value = v->code[i].index;
+    }
+    if (tensor >= 0 && value >= 0 && calls(v, LN_RULE_FUNCTION_fill))
+        b->ratios[tensor] = value;
 }
 
 static void read_condition(binding *b, const ln_rule_condition *c)
@@ -157,8 +209,15 @@ static void read_condition(binding *b, const ln_rule_condition *c)
 
 static void read_conditions(binding *b)
 {
-    for (int i = 0; i < LN_RULE_MAX_NAMES; i++)
+    for (int i = 0; i < LN_RULE_MAX_NAMES; i++) {
         b->hints[i] = (leaf_hint){.dtype = TL_DTYPE_INVALID, .rank = -1};
+        b->ratios[i] = -1;
+    }
+    for (size_t i = 0; i < b->rule->condition_count; i++) {
+        read_bound(b, &b->rule->conditions[i]);
+        for (size_t k = 0; k < b->rule->conditions[i].arg_count; k++)
+            read_ratio(b, &b->rule->conditions[i].args[k]);
+    }
     for (size_t i = 0; i < b->rule->condition_count; i++)
         if (!chance(b->random, 4)) // nearly
             read_condition(b, &b->rule->conditions[i]);
@@ -286,6 +345,30 @@ static bool is_rule_value_known(const binding *b, const ln_rule_value *v, char *
     return to[0];
 }
 
+// At a number that conditions compare the value with, or on either side of it.
+static bool draw_near(const binding *b, const ln_rule_value *v, char *to, size_t len)
+{
+    static const double steps[] = {0, 0.5, -0.5, 1, -1, 2, 6, -3};
+    const bounds *near = v->kind == LN_RULE_NAME ? &b->near[v->name] : NULL;
+    if (!near || near->count == 0 || !chance(b->random, 60))
+        return false;
+    const double number = near->numbers[test_random_below(b->random, (size_t)near->count)];
+    snprintf(to, len, "%.9g", number + steps[test_random_below(b->random, 8)]);
+    return true;
+}
+
+// Fills that a value which is known by now decides, mostly.
+static void fill_by_ratio(binding *b)
+{
+    for (int i = 0; i < LN_RULE_MAX_NAMES; i++) {
+        double by = b->ratios[i] >= 0 ? atof(b->values[b->ratios[i]]) : 0;
+        if (by == 0 || !chance(b->random, 80))
+            continue;
+        b->hints[i].has_fill = b->hints[i].is_static = b->hints[i].is_single = true;
+        b->hints[i].fill = chance(b->random, 50) ? 1 / by : by;
+    }
+}
+
 static bool make_statement(binding *b, model *m, const sizes *s, const ln_rule_op *op)
 {
     const ln_op_info *info = operator_info(op->optype);
@@ -296,12 +379,14 @@ static bool make_statement(binding *b, model *m, const sizes *s, const ln_rule_o
                 .user = b,
                 .has_plain_params = chance(b->random, 40)};
     place_operands(b, op, info, &p);
+    fill_by_ratio(b);
     for (size_t i = 0; i < op->param_count; i++) {
         const ln_rule_param *param = &op->params[i];
         if (chance(b->random, 3)) // nearly
             continue;
         char value[200];
-        bool is_known = is_rule_value_known(b, &param->value, value, sizeof value);
+        bool is_known = is_rule_value_known(b, &param->value, value, sizeof value) ||
+                        draw_near(b, &param->value, value, sizeof value);
         // A value that the rule gives a name matters to it: mostly not the default.
         if (!is_known && (param->value.kind == LN_RULE_ABSENT || !chance(b->random, 60)))
             continue;

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+// Changes the texts of parameters, whose numbers are read and written again.
+
+#include "tests/differential/changes.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/differential/draw.h"
+
+#define MAX_NUMBERS 64
+
+// The numbers of a parameter's text.
+typedef struct numbers {
+    double at[MAX_NUMBERS];
+    int count;
+    bool is_array;
+} numbers;
+
+// False for words, and for what has too many numbers.
+static bool read_numbers(const char *text, numbers *n)
+{
+    n->count = 0;
+    n->is_array = *text == '[';
+    text += n->is_array;
+    while (*text && *text != ']') {
+        char *end;
+        if (n->count == MAX_NUMBERS)
+            return false;
+        n->at[n->count++] = strtod(text, &end);
+        if (end == text)
+            return false;
+        text = end + strspn(end, ", ");
+    }
+    return n->count > 0;
+}
+
+static void write_numbers(model *m, model_op *op, const char *arg_name, const numbers *n)
+{
+    char text[MAX_NUMBERS * 24 + 4] = "";
+    size_t used = n->is_array ? (size_t)snprintf(text, sizeof text, "[") : 0;
+    for (int i = 0; i < n->count; i++)
+        used +=
+            (size_t)snprintf(text + used, sizeof text - used, "%s%.9g", i ? ", " : "", n->at[i]);
+    if (n->is_array)
+        snprintf(text + used, sizeof text - used, "]");
+    model_op_set_param(m, op, arg_name, text);
+}
+
+static bool is_leaf(const model *m, const model_op *op)
+{
+    return op->out_count == 1 && m->tensors[op->outs[0].tensor].is_leaf;
+}
+
+static bool read_param(const model *m, const model_op *op, const char *arg_name, numbers *n)
+{
+    const char *text = model_op_param(m, op, arg_name);
+    return text && read_numbers(text, n);
+}
+
+// ---- Sizes ----
+
+static int draw_dim(const model *m, test_random *random)
+{
+    int found = 1, count = 0;
+    for (int i = 0; i < m->op_count; i++) {
+        numbers n;
+        if (!is_leaf(m, &m->ops[i]) || !read_param(m, &m->ops[i], "dims", &n))
+            continue;
+        for (int d = 0; d < n.count; d++)
+            if (n.at[d] > 0 && test_random_below(random, (size_t)++count) == 0)
+                found = (int)n.at[d];
+    }
+    return found;
+}
+
+void change_sizes(model *m, test_random *random)
+{
+    const int from = draw_dim(m, random), to = draw_dim(m, random);
+    for (int i = 0; i < m->op_count && from != to; i++) {
+        numbers n;
+        model_op *op = &m->ops[i];
+        if (!read_param(m, op, "dims", &n))
+            continue;
+        for (int d = 0; d < n.count; d++)
+            n.at[d] = n.at[d] == from ? to : n.at[d];
+        write_numbers(m, op, "dims", &n);
+    }
+}
+
+void change_axes(model *m, test_random *random)
+{
+    model_op *op = &m->ops[test_random_below(random, (size_t)m->op_count)];
+    numbers n;
+    if (!is_leaf(m, op) || !read_param(m, op, "dims", &n) || n.count < 2)
+        return;
+    const size_t a = test_random_below(random, (size_t)n.count),
+                 b = test_random_below(random, (size_t)n.count);
+    const double kept = n.at[a];
+    n.at[a] = n.at[b];
+    n.at[b] = kept;
+    write_numbers(m, op, "dims", &n);
+}
+
+// ---- Numbers ----
+
+static double moved(test_random *random, double x)
+{
+    switch (test_random_below(random, 8)) {
+    case 0: return x + 1;
+    case 1: return x - 1;
+    case 2: return 2 * x;
+    case 3: return x / 2;
+    case 4: return 0;
+    case 5: return 1;
+    default: return -x;
+    }
+}
+
+// Parameters of leaves but their elements say what the other ones are.
+static bool may_change(const model *m, const model_op *op, const char *arg_name)
+{
+    return is_leaf(m, op) ? strcmp(arg_name, "data") == 0 : strcmp(arg_name, "since") != 0;
+}
+
+void change_number(model *m, test_random *random)
+{
+    for (int tries = 0; tries < 20; tries++) {
+        model_op *op = &m->ops[test_random_below(random, (size_t)m->op_count)];
+        if (op->param_count == 0)
+            continue;
+        const model_param *param = &op->params[test_random_below(random, (size_t)op->param_count)];
+        const char *text = m->arena + param->value;
+        numbers n;
+        if (!may_change(m, op, param->arg_name))
+            continue;
+        if (strcmp(text, "true") == 0 || strcmp(text, "false") == 0) {
+            model_op_set_param(m, op, param->arg_name, *text == 't' ? "false" : "true");
+            return;
+        }
+        if (!read_numbers(text, &n))
+            continue;
+        const size_t at = test_random_below(random, (size_t)n.count);
+        if (n.count > 1 && chance(random, 25)) { // the last one goes, or neighbours change places
+            const size_t next = (at + 1) % (size_t)n.count;
+            const double kept = n.at[at];
+            n.at[at] = n.at[next];
+            n.at[next] = kept;
+            n.count -= is_leaf(m, op) && chance(random, 50);
+        } else
+            n.at[at] = moved(random, n.at[at]);
+        write_numbers(m, op, param->arg_name, &n);
+        return;
+    }
+}
+
+void change_numbers(model *m, test_random *random)
+{
+    static const char *const names[] = {"alpha", "beta", "data", "value", "negslope"};
+    const bool divides = chance(random, 25);
+    for (int i = 0; i < m->op_count; i++)
+        for (size_t k = 0; k < sizeof names / sizeof names[0]; k++) {
+            numbers n;
+            if (!read_param(m, &m->ops[i], names[k], &n) || n.count != 1 || n.at[0] == 0 ||
+                !chance(random, 50))
+                continue;
+            n.at[0] = divides ? 1 / n.at[0] : -n.at[0];
+            write_numbers(m, &m->ops[i], names[k], &n);
+        }
+}
