@@ -314,12 +314,13 @@ static void print_work(double macs, size_t unknown_count, int is_bound)
                macs, unknown_count ? ", without what has a dynamic shape" : "");
 }
 
+// Inner graphs have some too, which `opt` leaves as they are.
 static void print_refused(const char *model, size_t count)
 {
-    static const option_id own[] = {OPT_VERBOSE, OPT_OUTFILE};
-    char *next = options_command("lightnet opt --verbose", &opt_usage, own, 2, model);
+    static const option_id own[] = {OPT_VERBOSE};
+    char *next = options_command("lightnet inspect --verbose", &inspect_usage, own, 1, model);
     printf("refused    %zu rewrite%s: `%s` lists the reasons\n", count, count == 1 ? "" : "s",
-           next ? next : "lightnet opt --verbose");
+           next ? next : "lightnet inspect --verbose");
     free(next);
 }
 

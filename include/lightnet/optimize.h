@@ -73,8 +73,9 @@ typedef struct ln_optimize_options {
      * again, and takes no second number, so 1 to 16 are the same with and without a skipped 17.
      * Where a lowering is skipped, the next one that takes the operator is tried, so that it comes
      * to the target's next arch. LN_UNSUPPORTED if there is no other, and LN_NOT_FOUND for a number
-     * that no firing has. Plans for other shapes of the model's inputs leave out the same rules at
-     * the same operators. */
+     * that no firing has. Graphs inside the model, which come first, number theirs from 1, too,
+     * and leave out the same numbers. Plans for other shapes of the model's inputs leave out the
+     * same rules at the same operators. */
     const size_t *skip;
     size_t skip_count;
 

@@ -16,6 +16,7 @@
 #include "ir/graph_order.h"
 #include "ir/op_life.h"
 #include "ir/phase.h"
+#include "pass/firing.h"
 #include "pass/pass.h"
 
 static ln_status check_ready(const ln_context *ctx)
@@ -138,8 +139,16 @@ ln_status ln_context_plan_once(ln_context *ctx, const char *target,
 ln_status ln_context_rewrite_once(ln_context *ctx, const char *target,
                                   const ln_optimize_options *options)
 {
-    LN_TRY(compile_graphs(ctx, target, options));
-    return ln_context_optimize_with(ctx, target, options);
+    ln_skips own = {0}; // numbers of inner graphs, where nobody else keeps them
+    const bool is_alone = !ctx->outer && !ctx->skips;
+    if (is_alone)
+        ctx->skips = &own;
+    ln_status status = compile_graphs(ctx, target, options);
+    if (status == LN_OK)
+        status = ln_context_optimize_with(ctx, target, options);
+    if (is_alone)
+        ctx->skips = NULL;
+    return status;
 }
 
 ln_status ln_context_compile_once(ln_context *ctx, const char *target,

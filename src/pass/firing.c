@@ -213,12 +213,21 @@ ln_status ln_firing_refuse(ln_compilation *compilation, ln_firing *firing)
 ln_status ln_firing_check_skipped(const ln_compilation *compilation)
 {
     const ln_optimize_options *options = compilation->options;
+    ln_skips *skips = whole_of(compilation->ctx)->skips;
+    size_t count = compilation->firing_count;
+    if (skips && skips->graph_firing_count > count)
+        count = skips->graph_firing_count;
+    if (compilation->ctx->outer) {
+        if (skips)
+            skips->graph_firing_count = count;
+        return LN_OK;
+    }
     for (size_t i = 0; options && i < options->skip_count; i++) {
         size_t number = options->skip[i];
-        if (number == 0 || number > compilation->firing_count)
+        if (number == 0 || number > count)
             return LN_FAIL(LN_NOT_FOUND,
                            "there is no firing %zu to skip: there were %zu, numbered from 1",
-                           number, compilation->firing_count);
+                           number, count);
     }
     return LN_OK;
 }

@@ -25,8 +25,9 @@ typedef struct ln_firing_names {
 // Rewrites that were left out on demand when a model was compiled, so that its plans for other
 // shapes leave them out as well: numbers are those of one shape, a rule at an operator is itself.
 typedef struct ln_skips {
-    ln_hash *names; // of rule, operator and graph; NULL: none
-    bool is_noting; // adds to them what is left out; else what they name is left out
+    ln_hash *names;            // of rule, operator and graph; NULL: none
+    bool is_noting;            // adds to them what is left out; else what they name is left out
+    size_t graph_firing_count; // the largest number that one of the inner graphs has given out
 } ln_skips;
 
 void ln_skips_deinit(ln_skips *skips);
@@ -57,7 +58,8 @@ ln_status ln_firing_done(ln_compilation *compilation, ln_firing *firing, ln_stat
 // when memory is gone.
 ln_status ln_firing_refuse(ln_compilation *compilation, ln_firing *firing);
 
-// LN_NOT_FOUND if a number that was to be skipped has not been given out.
+// LN_NOT_FOUND if a number that was to be skipped has not been given out, neither in this graph nor
+// in those inside it. Inner graphs, which come first, note theirs.
 ln_status ln_firing_check_skipped(const ln_compilation *compilation);
 
 #endif

@@ -151,6 +151,50 @@ def test_opt():
     check_text(done, "agrees")
 
 
+INNER = """\
+input(| dst=x | dtype=TL_FLOAT, dims=[1, 1, 2, 2]);
+input(| dst=q | dtype=TL_BOOL, dims=[1]);
+sigmoid(src=x | dst=s0 |);
+relu(src=s0 | dst=s |);
+If(cond=q, capture1=s | outputs1=y | then_branch="yes", else_branch="no");
+output(src=y | |);
+graph yes {
+create(| dst=z | dtype=TL_FLOAT, dims=[1, 1, 4, 4], data=[0]);
+RandomUniformLike(input=z | output=k |);
+relu(src=k | dst=c |);
+relu(src=c | dst=r |);
+output(src=r | |);
+}
+graph no {
+input(| dst=s | dtype=TL_FLOAT, dims=[1, 1, 2, 2], capture=true);
+relu(src=s | dst=r2 |);
+output(src=r2 | |);
+}
+"""
+
+
+def test_inner_graphs():
+    """Graphs inside come first, each with numbers from 1; a number is skipped where there is one."""
+    pathlib.Path("inner.net").write_text(INNER)
+    pathlib.Path("refused.rules").write_text('rule refused [exact]\n  r = relu(c)\n  c = relu(x)\n  => r = softmax(x | axis=9)\n')
+    done = run("inspect", "--verbose", "--rules", "refused.rules", "inner.net", code=0)
+    lines = [line.split(": ", 2)[1] for line in done.stderr.splitlines() if line.startswith("info: firing ")]
+    if lines.count("firing 1") != 3:
+        fail(done, "three graphs number their rewrites")
+    check_text(done, "at 'relu1' (relu) is refused: softmax: ", "stderr")
+    check_text(done, "refused    1 rewrite: `lightnet inspect --verbose --rules=refused.rules inner.net` lists the reasons")
+    lines = [line.split(": ", 2)[1] for line in run("inspect", "--verbose", "inner.net", code=0).stderr.splitlines()
+             if line.startswith("info: firing ")]
+    starts = [i for i, line in enumerate(lines) if line == "firing 1"] + [len(lines)]
+    counts = [end - start for start, end in zip(starts, starts[1:])]
+    if len(set(counts)) < 2:
+        fail(done, f"graphs of {counts} rewrites")
+    check_no_text(run("run", "--zero", "--skip", max(counts), "inner.net"), "there is no firing", "stderr")
+    for verb in (["run", "--zero"], ["inspect"]):
+        done = run(*verb, "--skip", max(counts) + 1, "inner.net", code=1)
+        check_text(done, f"there is no firing {max(counts) + 1} to skip: there were {max(counts)}", "stderr")
+
+
 # A sum of two products that is not the product of a sum in the last bit, tagged as if it were.
 WRONG_TAG = """\
 rule wrong_tag [exact]
@@ -220,7 +264,7 @@ relu(src=c | dst=y |);
   => y = conv2d(x, w, b | params(c), act="relu", group=3)
 """)
     done = run("inspect", "--rules", "in groups.rules", "-s", "n=2", "go on.net", code=0)
-    command = re.search("`lightnet (opt .*?)` lists the reasons", done.stdout)
+    command = re.search("`lightnet (inspect .*?)` lists the reasons", done.stdout)
     if not command:
         fail(done, "no command that lists refused rewrites")
         return
@@ -492,7 +536,7 @@ def test_mutated_models():
 def main():
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
-        for test in (test_opt, test_wrong_tag, test_commands_to_go_on_with_go_as_they_are, test_what_a_pass_does_without_rules_hides_no_wrong_tag, test_agreement, test_wrong_rules, test_two_rules,
+        for test in (test_opt, test_wrong_tag, test_commands_to_go_on_with_go_as_they_are, test_inner_graphs, test_what_a_pass_does_without_rules_hides_no_wrong_tag, test_agreement, test_wrong_rules, test_two_rules,
                      test_ranges, test_signed_zeros, test_given_data, test_command_line, test_refused_rules, test_mutated_models):
             test()
         os.chdir("/")
