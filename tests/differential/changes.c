@@ -89,11 +89,26 @@ void change_sizes(model *m, test_random *random)
     }
 }
 
+// A leaf of two axes or more; NULL: none was drawn.
+static model_op *draw_leaf(model *m, test_random *random, numbers *dims)
+{
+    model_op *found = NULL;
+    numbers n;
+    int count = 0;
+    for (int i = 0; i < m->op_count; i++)
+        if (is_leaf(m, &m->ops[i]) && read_param(m, &m->ops[i], "dims", &n) && n.count >= 2 &&
+            test_random_below(random, (size_t)++count) == 0) {
+            found = &m->ops[i];
+            *dims = n;
+        }
+    return found;
+}
+
 void change_axes(model *m, test_random *random)
 {
-    model_op *op = &m->ops[test_random_below(random, (size_t)m->op_count)];
     numbers n;
-    if (!is_leaf(m, op) || !read_param(m, op, "dims", &n) || n.count < 2)
+    model_op *op = draw_leaf(m, random, &n);
+    if (!op)
         return;
     const size_t a = test_random_below(random, (size_t)n.count),
                  b = test_random_below(random, (size_t)n.count);
@@ -124,6 +139,24 @@ static bool may_change(const model *m, const model_op *op, const char *arg_name)
     return is_leaf(m, op) ? strcmp(arg_name, "data") == 0 : strcmp(arg_name, "since") != 0;
 }
 
+// [-1] becomes [-1, -2]: one axis more, as a parameter or as a constant.
+static bool add_number(model *m, model_op *op, const char *arg_name, numbers *n)
+{
+    numbers dims;
+    const bool is_constant = is_leaf(m, op);
+    if (!n->is_array || n->count == 0 || n->count > 4 ||
+        (is_constant && (!read_param(m, op, "dims", &dims) || dims.count != 1)))
+        return false;
+    n->at[n->count] = n->at[n->count - 1] + (n->at[n->count - 1] > 0 ? 1 : -1);
+    n->count++;
+    write_numbers(m, op, arg_name, n);
+    if (is_constant) {
+        dims.at[0]++;
+        write_numbers(m, op, "dims", &dims);
+    }
+    return true;
+}
+
 void change_number(model *m, test_random *random)
 {
     for (int tries = 0; tries < 20; tries++) {
@@ -142,6 +175,8 @@ void change_number(model *m, test_random *random)
         if (!read_numbers(text, &n))
             continue;
         const size_t at = test_random_below(random, (size_t)n.count);
+        if (chance(random, 15) && add_number(m, op, param->arg_name, &n))
+            return;
         if (n.count > 1 && chance(random, 25)) { // the last one goes, or neighbours change places
             const size_t next = (at + 1) % (size_t)n.count;
             const double kept = n.at[at];

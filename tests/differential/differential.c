@@ -1008,9 +1008,13 @@ static void change_operand(model *m, test_random *random)
 // of length 1.
 static void change_shape(model *m, test_random *random)
 {
-    model_op *op = &m->ops[test_random_below(random, (size_t)m->op_count)];
-    const model_tensor *t = &m->tensors[op->outs[0].tensor];
-    if (!t->is_leaf || !model_op_param(m, op, "dims") || t->ndim > 3)
+    model_op *op = NULL;
+    for (int i = 0, found = 0; i < m->op_count; i++)
+        if (m->tensors[m->ops[i].outs[0].tensor].is_leaf && m->ops[i].out_count == 1 &&
+            test_random_below(random, (size_t)++found) == 0)
+            op = &m->ops[i];
+    const model_tensor *t = op ? &m->tensors[op->outs[0].tensor] : NULL;
+    if (!t || !model_op_param(m, op, "dims") || t->ndim > 3)
         return;
     int dims[4], count = 0;
     const int at = (int)test_random_below(random, (size_t)t->ndim + 1);

@@ -1148,6 +1148,36 @@ static bool make_zeros(model *m, test_random *random, const sizes *s)
     return x >= 0 && add(m, random, s, &p) >= 0;
 }
 
+// ---- Windows of one element ----
+
+// As many of them as there are elements, some of which may be over padding, as steps between them
+// are longer.
+static bool make_windows_of_one(model *m, test_random *random, const sizes *s)
+{
+    const int n = PICK(random, 1, 2), c = PICK(random, 1, 2, 3);
+    const int dims[4] = {n, c, PICK(random, 1, 2, 3, 4), PICK(random, 1, 2, 3)};
+    int stride[2], padding[4];
+    for (int i = 0; i < 2; i++) {
+        stride[i] = PICK(random, 1, 2, 2, 3);
+        const int sum =
+            (stride[i] - 1) * (dims[2 + i] - 1) + (int)test_random_below(random, (size_t)stride[i]);
+        padding[i] = (int)test_random_below(random, (size_t)sum + 1);
+        padding[2 + i] = sum - padding[i];
+    }
+    const int x = add_start(m, random, s, 4, dims, true);
+    preset p = {.optype = chance(random, 65) ? "pool" : "conv", .has_plain_params = true};
+    give(&p, "src", x);
+    if (p.optype[0] == 'p') {
+        set(&p, "kind", "%s", chance(random, 70) ? "max" : "average");
+        set(&p, "size", "[1, 1]");
+    } else
+        give(&p, "weight", add_constant(m, random, TL_FLOAT, 4, (int[]){c, c, 1, 1}, -1, 1));
+    set(&p, "stride", "[%d, %d]", stride[0], stride[1]);
+    set(&p, "padding", "[%d, %d, %d, %d]", padding[0], padding[1], padding[2], padding[3]);
+    const int y = x >= 0 ? add(m, random, s, &p) : -1;
+    return y >= 0 && (chance(random, 50) || add_act(m, random, s, "relu", y) >= 0);
+}
+
 // ---- The table ----
 
 static const struct {
@@ -1178,6 +1208,7 @@ static const struct {
     {"slices of wholes", make_slices_of_wholes},
     {"numbers between integers", make_ties},
     {"signs of zeros", make_zeros},
+    {"windows of one element", make_windows_of_one},
 };
 
 size_t directed_count(void)

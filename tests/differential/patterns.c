@@ -76,6 +76,7 @@ typedef struct binding {
     char values[LN_RULE_MAX_NAMES][200]; // "": not yet
     leaf_hint hints[LN_RULE_MAX_NAMES];
     bounds near[LN_RULE_MAX_NAMES];
+    bool is_index[LN_RULE_MAX_NAMES];
     int ratios[LN_RULE_MAX_NAMES]; // a value that a condition multiplies the fill with; -1: none
     // Of the statement that is being made: the names of its operands, by argument.
     char args[LN_RULE_MAX_ARGS][MODEL_NAME];
@@ -215,8 +216,12 @@ static void read_conditions(binding *b)
     }
     for (size_t i = 0; i < b->rule->condition_count; i++) {
         read_bound(b, &b->rule->conditions[i]);
-        for (size_t k = 0; k < b->rule->conditions[i].arg_count; k++)
-            read_ratio(b, &b->rule->conditions[i].args[k]);
+        for (size_t k = 0; k < b->rule->conditions[i].arg_count; k++) {
+            const ln_rule_value *v = &b->rule->conditions[i].args[k];
+            read_ratio(b, v);
+            if (calls(v, LN_RULE_FUNCTION_index) && v->code[0].kind == LN_RULE_STEP_VALUE)
+                b->is_index[v->code[0].index] = true;
+        }
     }
     for (size_t i = 0; i < b->rule->condition_count; i++)
         if (!chance(b->random, 4)) // nearly
@@ -357,6 +362,16 @@ static bool draw_near(const binding *b, const ln_rule_value *v, char *to, size_t
     return true;
 }
 
+// Of axes that a condition takes for one index, counted from either end: mostly the last.
+static bool draw_last_axis(const binding *b, const ln_rule_param *param, char *to, size_t len)
+{
+    const ln_rule_value *v = &param->value;
+    if (v->kind != LN_RULE_NAME || !b->is_index[v->name] || !chance(b->random, 70))
+        return false;
+    snprintf(to, len, strcmp(param->arg_name, "axes") == 0 ? "[-1]" : "-1");
+    return true;
+}
+
 // Fills that a value which is known by now decides, mostly.
 static void fill_by_ratio(binding *b)
 {
@@ -382,11 +397,13 @@ static bool make_statement(binding *b, model *m, const sizes *s, const ln_rule_o
     fill_by_ratio(b);
     for (size_t i = 0; i < op->param_count; i++) {
         const ln_rule_param *param = &op->params[i];
-        if (chance(b->random, 3)) // nearly
+        const bool is_near = chance(b->random, 8);
+        if (is_near && chance(b->random, 40))
             continue;
         char value[200];
-        bool is_known = is_rule_value_known(b, &param->value, value, sizeof value) ||
-                        draw_near(b, &param->value, value, sizeof value);
+        bool is_known = !is_near && (is_rule_value_known(b, &param->value, value, sizeof value) ||
+                                     draw_near(b, &param->value, value, sizeof value) ||
+                                     draw_last_axis(b, param, value, sizeof value));
         // A value that the rule gives a name matters to it: mostly not the default.
         if (!is_known && (param->value.kind == LN_RULE_ABSENT || !chance(b->random, 60)))
             continue;
