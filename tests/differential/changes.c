@@ -3,6 +3,7 @@
 
 #include "tests/differential/changes.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -69,15 +70,64 @@ static int draw_dim(const model *m, test_random *random)
         if (!is_leaf(m, &m->ops[i]) || !read_param(m, &m->ops[i], "dims", &n))
             continue;
         for (int d = 0; d < n.count; d++)
-            if (n.at[d] > 0 && test_random_below(random, (size_t)++count) == 0)
+            if (n.at[d] > 1 && test_random_below(random, (size_t)++count) == 0)
                 found = (int)n.at[d];
     }
     return found;
 }
 
-void change_sizes(model *m, test_random *random)
+// What says the new shape of a reshape, and by which parameter; NULL: a tensor that is computed.
+static model_op *find_shape(model *m, model_op *op, const char **out_param)
 {
-    const int from = draw_dim(m, random), to = draw_dim(m, random);
+    *out_param = "dims";
+    if (strcmp(op->optype, "reshape") == 0)
+        return op;
+    const int shape = strcmp(op->optype, "Reshape") == 0 ? model_op_in(op, "shape") : -1;
+    const int maker = shape >= 0 && m->tensors[shape].is_leaf ? model_maker(m, shape) : -1;
+    *out_param = "data";
+    return maker >= 0 ? &m->ops[maker] : NULL;
+}
+
+// Makes the shape one of as many elements, by one of its dimensions, if that can be.
+static void fit_shape(model *m, model_op *op, const char *arg_name, double len)
+{
+    numbers n;
+    double product = 1;
+    if (!read_param(m, op, arg_name, &n))
+        return;
+    for (int d = 0; d < n.count; d++)
+        product *= n.at[d];
+    for (int d = n.count - 1; d >= 0 && product > 0 && product != len; d--) {
+        const double rest = product / n.at[d];
+        if (fmod(len, rest) != 0)
+            continue;
+        n.at[d] = len / rest;
+        write_numbers(m, op, arg_name, &n);
+        return;
+    }
+}
+
+// Reshapes that fitted other sizes.
+static void fit_reshapes(model *m)
+{
+    for (int i = 0; i < m->op_count; i++) {
+        const char *arg_name;
+        model_op *says = find_shape(m, &m->ops[i], &arg_name);
+        if (!says || m->ops[i].in_count == 0)
+            continue;
+        const int count = m->op_count;
+        m->op_count = i; // what is before it
+        const bool is_known = model_check(m);
+        m->op_count = count;
+        if (!is_known)
+            return;
+        fit_shape(m, says, arg_name,
+                  (double)model_element_count(&m->tensors[m->ops[i].ins[0].tensor]));
+    }
+}
+
+static void exchange_size(model *m, int from, int to)
+{
     for (int i = 0; i < m->op_count && from != to; i++) {
         numbers n;
         model_op *op = &m->ops[i];
@@ -87,6 +137,54 @@ void change_sizes(model *m, test_random *random)
             n.at[d] = n.at[d] == from ? to : n.at[d];
         write_numbers(m, op, "dims", &n);
     }
+    if (from != to)
+        fit_reshapes(m);
+}
+
+void change_sizes(model *m, test_random *random)
+{
+    const int from = draw_dim(m, random), to = draw_dim(m, random);
+    exchange_size(m, from, to);
+}
+
+// A leaf that has elements along one axis only, and an operator that reads it; false: none.
+static bool draw_row(const model *m, test_random *random, int *out_leaf, int *out_reader)
+{
+    int count = 0;
+    for (int i = 0; i < m->op_count; i++)
+        for (int k = 0; k < m->ops[i].in_count; k++) {
+            const int t = m->ops[i].ins[k].tensor, maker = model_maker(m, t);
+            const model_tensor *x = &m->tensors[t];
+            int longer = 0;
+            for (int d = 0; d < x->ndim; d++)
+                longer += x->dims[d] > 1;
+            if (!x->is_leaf || maker < 0 || longer != 1 ||
+                test_random_below(random, (size_t)++count) != 0)
+                continue;
+            *out_leaf = maker;
+            *out_reader = i;
+        }
+    return count > 0;
+}
+
+void change_row(model *m, test_random *random)
+{
+    int row, reader;
+    if (!draw_row(m, random, &row, &reader))
+        return;
+    const model_tensor *x = &m->tensors[m->ops[row].outs[0].tensor];
+    const model_tensor *y = &m->tensors[m->ops[reader].outs[0].tensor];
+    if (y->ndim == 0 || y->ndim > MODEL_RANK)
+        return;
+    const int len = (int)model_element_count(x),
+              axis = (int)test_random_below(random, (size_t)y->ndim), size = y->dims[axis],
+              left_out = (int)test_random_below(random, (size_t)axis + 1);
+    numbers n = {.is_array = true, .count = y->ndim - left_out};
+    for (int d = 0; d < n.count; d++)
+        n.at[d] = d + left_out == axis ? len : 1;
+    write_numbers(m, &m->ops[row], "dims", &n);
+    if (size > 1)
+        exchange_size(m, size, len);
 }
 
 // A leaf of two axes or more; NULL: none was drawn.

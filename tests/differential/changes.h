@@ -10,6 +10,9 @@
 // axes are as long as others. Elements of leaves are to be filled afterwards.
 void change_sizes(model *m, test_random *random);
 
+// A row, of a constant or an input, is for another axis of what reads it, which gets its length.
+void change_row(model *m, test_random *random);
+
 // One parameter, or the elements of a short constant: a number is moved, negated or exchanged with
 // its neighbour, a bool turned.
 void change_number(model *m, test_random *random);

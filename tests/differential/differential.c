@@ -1078,14 +1078,19 @@ static bool make_from_example(model *m, test_random *random, const sizes *s, uin
     text[len] = '\0';
     if (strstr(text, "random") || strstr(text, "Random") || !model_parse(m, text))
         return false;
+    if (!model_check(m)) // which says the shapes
+        return false;
     kept = *m;
-    for (int i = (int)test_random_below(random, 3); i > 0; i--)
-        change_sizes(m, random);
-    fill_example(m, random);
-    if (!model_check(m)) { // as it is, then
-        *m = kept;
-        fill_example(m, random);
+    for (int i = (int)test_random_below(random, 6); i > 0; i--) {
+        if (test_random_below(random, 2))
+            change_row(m, random);
+        else
+            change_sizes(m, random);
+        if (m->is_overflown || !model_check(m))
+            *m = kept; // as it was, then
+        kept = *m;
     }
+    fill_example(m, random);
     snprintf(m->origin, sizeof m->origin, "example %.100s", name);
     if (!model_check(m))
         return false;
