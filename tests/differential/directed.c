@@ -142,7 +142,7 @@ static int add_sized_conv(model *m, test_random *random, const sizes *s, int x, 
 
 // ---- After a convolution, in channels-last form ----
 
-static int add_pooling(model *m, test_random *random, const sizes *s, int x)
+static int add_pooling_of(model *m, test_random *random, const sizes *s, int x, const char *kind)
 {
     char size[60] = "[", stride[60] = "[", padding[100] = "[";
     const int spatial = m->tensors[x].ndim - 2;
@@ -161,7 +161,7 @@ static int add_pooling(model *m, test_random *random, const sizes *s, int x)
     strcat(padding, "]");
     preset p = {.optype = "pool", .has_plain_params = true};
     give(&p, "src", x);
-    set(&p, "kind", "%s", chance(random, 75) ? "average" : chance(random, 70) ? "max" : "lp");
+    set(&p, "kind", "%s", kind);
     set(&p, "size", "%s", size);
     set(&p, "stride", "%s", stride);
     if (chance(random, 85))
@@ -171,6 +171,14 @@ static int add_pooling(model *m, test_random *random, const sizes *s, int x)
     set(&p, "count_include_pad", "%d", PICK(random, 0, 1, 1));
     set(&p, "ceil_mode", "%d", PICK(random, 0, 0, 1));
     return add(m, random, s, &p);
+}
+
+static int add_pooling(model *m, test_random *random, const sizes *s, int x)
+{
+    return add_pooling_of(m, random, s, x,
+                          chance(random, 75)   ? "average"
+                          : chance(random, 70) ? "max"
+                                               : "lp");
 }
 
 static int add_pad(model *m, test_random *random, const sizes *s, int x)
@@ -731,12 +739,37 @@ static bool make_parts(model *m, test_random *random, const sizes *s)
 
 // ---- Images that outgrow the cache ----
 
+// Windows with gaps or steps between them, and other padding on each side.
+static int add_uneven_conv(model *m, test_random *random, const sizes *s, int x, int outs,
+                           int group)
+{
+    const int dims[] = {outs, m->tensors[x].dims[1] / group, PICK(random, 1, 2, 3, 3),
+                        PICK(random, 1, 2, 3, 3)};
+    preset p = {.optype = "conv", .has_plain_params = true};
+    give(&p, "src", x);
+    give(&p, "weight", add_constant(m, random, TL_FLOAT, 4, dims, -1, 1));
+    give(&p, "bias",
+         chance(random, 50) ? add_constant(m, random, TL_FLOAT, 1, &outs, -1, 1) : ABSENT);
+    give(&p, "addend", ABSENT);
+    set(&p, "padding", "[%d, %d, %d, %d]", PICK(random, 0, 1, 2), PICK(random, 0, 1, 2),
+        PICK(random, 0, 1, 2), PICK(random, 0, 1, 2));
+    if (chance(random, 50))
+        set(&p, "dilation", "[%d, %d]", PICK(random, 1, 2), PICK(random, 1, 2, 3));
+    if (chance(random, 30))
+        set(&p, "stride", "[%d, %d]", PICK(random, 1, 2), PICK(random, 1, 2));
+    if (group != 1)
+        set(&p, "group", "%d", group);
+    if (chance(random, 40))
+        set(&p, "act", "%s", WORD(random, "relu", "clip", "sigmoid", "hard_swish", "lrelu"));
+    return add(m, random, s, &p);
+}
+
 // Convolutions around a depthwise one, or before a pooling, with more than a megabyte between them.
 static bool make_large(model *m, test_random *random, const sizes *s)
 {
     if (chance(random, 60)) // they take long
         return false;
-    const int dims[] = {1, PICK(random, 1, 2), PICK(random, 47, 48), PICK(random, 47, 50)};
+    const int dims[] = {1, PICK(random, 1, 2), PICK(random, 47, 48, 54), PICK(random, 47, 50, 55)};
     const int wide = 128, outs = PICK(random, 2, 5);
     leaf l = {.dtype = TL_FLOAT, .ndim = 4, .is_input = true, .fill = FILL_INTEGERS};
     memcpy(l.dims, dims, sizeof dims);
@@ -744,12 +777,16 @@ static bool make_large(model *m, test_random *random, const sizes *s)
     l.high = 3;
     m->is_large = true;
     const int x = add_act(m, random, s, "sigmoid", model_add_leaf(m, random, &l));
-    int y = x < 0 ? -1 : add_sized_conv(m, random, s, x, wide, 1, 1, -1);
+    const bool is_pooled = chance(random, 30);
+    int y = x < 0                                 ? -1
+            : chance(random, is_pooled ? 70 : 10) ? add_uneven_conv(m, random, s, x, wide, 1)
+                                                  : add_sized_conv(m, random, s, x, wide, 1, 1, -1);
     if (y < 0)
         return false;
-    if (chance(random, 30))
-        return add_pooling(m, random, s, y) >= 0;
-    y = add_sized_conv(m, random, s, y, wide, wide, PICK(random, 3, 3, 5), -1);
+    if (is_pooled)
+        return add_pooling_of(m, random, s, y, chance(random, 85) ? "max" : "average") >= 0;
+    y = chance(random, 40) ? add_uneven_conv(m, random, s, y, wide, wide)
+                           : add_sized_conv(m, random, s, y, wide, wide, PICK(random, 3, 3, 5), -1);
     if (y < 0 || chance(random, 20))
         return y >= 0;
     // A shortcut that may be a window of wider images.
