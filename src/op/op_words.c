@@ -82,6 +82,19 @@ static const row rows[] = {
 };
 // clang-format on
 
+// Of counts, and of axes of operators that count them from the front only.
+static const struct {
+    const char *optypes, *params; // separated by spaces
+    double least;
+} least_numbers[] = {
+    {"conv deconv quant_conv conv2d deconv2d", "stride dilation group", 1},
+    {"pool maxpool2d avgpool2d", "size stride dilation", 1},
+    {"conv2d deconv2d", "size", 1},
+    {"slice", "axis start len", 0},
+    {"concat", "axis", 0},
+    {"transpose", "axes", 0},
+};
+
 // One of `types`, or its variant on one of our arches.
 static bool is_variant(const char *optype, const char *types)
 {
@@ -185,4 +198,20 @@ const char *ln_op_word_hint(const ln_op_arg *op_arg, const char *param, const ch
     if (s.nearest.name)
         snprintf(buffer, LN_OP_WORDS_BYTES, "; did you mean '%s'?", s.nearest.name);
     return buffer;
+}
+
+bool ln_op_least_number(const ln_op_arg *op_arg, const char *param, double *out_least)
+{
+    *out_least = 0;
+    for (size_t i = 0; i < sizeof least_numbers / sizeof least_numbers[0]; i++) {
+        *out_least = least_numbers[i].least;
+        for (const char *at = least_numbers[i].params; at && *at; at += strspn(at, " ")) {
+            const size_t len = strcspn(at, " ");
+            if (strlen(param) == len && strncmp(param, at, len) == 0 &&
+                is_variant(op_arg->optype, least_numbers[i].optypes))
+                return true;
+            at += len;
+        }
+    }
+    return false;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The words that string parameters of operators take, for rules, which set parameters before there
-// is an operator that could refuse them.
+// The words that string parameters of operators take, and the least numbers, for rules, which set
+// parameters before there is an operator that could refuse them.
 
 #ifndef LN_OP_OP_WORDS_H
 #define LN_OP_OP_WORDS_H
@@ -27,5 +27,9 @@ const char *ln_op_word_hint(const ln_op_arg *op_arg, const char *param, const ch
 // Calls `take` with each word that the list has of the parameter; none where it has none.
 typedef void (*ln_op_word_func)(void *user, const char *word);
 void ln_op_each_word(const ln_op_arg *op_arg, const char *param, ln_op_word_func take, void *user);
+
+// Whether the number, or each one of the array, that an operator takes for its parameter has a
+// least value, whatever its operands are. *out_least receives it.
+bool ln_op_least_number(const ln_op_arg *op_arg, const char *param, double *out_least);
 
 #endif

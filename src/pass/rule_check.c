@@ -251,13 +251,17 @@ static ln_status check_word(const checker *c, const char *arg_name, const char *
                    ln_op_word_hint(c->op_arg, arg_name, word, hint));
 }
 
-static ln_status check_whole(const checker *c, const char *arg_name, double number)
+static ln_status check_number(const checker *c, const char *arg_name, double number)
 {
     const ln_param_info *info = find_info(c, arg_name);
-    if (!info || !info->is_whole || number == trunc(number))
-        return LN_OK;
-    return LN_FAIL(LN_INVALID, "parameter '%s' of %s is a whole number, never %g", arg_name,
-                   c->op_arg->optype, number);
+    double least;
+    if (info && info->is_whole && number != trunc(number))
+        return LN_FAIL(LN_INVALID, "parameter '%s' of %s is a whole number, never %g", arg_name,
+                       c->op_arg->optype, number);
+    if (ln_op_least_number(c->op_arg, arg_name, &least) && number < least)
+        return LN_FAIL(LN_INVALID, "parameter '%s' of %s is %g or more, never %g", arg_name,
+                       c->op_arg->optype, least, number);
+    return LN_OK;
 }
 
 static ln_status check_value(const checker *c, const char *arg_name, const ln_rule_value *value)
@@ -265,7 +269,7 @@ static ln_status check_value(const checker *c, const char *arg_name, const ln_ru
     if (value->kind == LN_RULE_STRING)
         return check_word(c, arg_name, value->string);
     if (value->kind == LN_RULE_NUMBER)
-        return check_whole(c, arg_name, value->number);
+        return check_number(c, arg_name, value->number);
     for (size_t i = 0; value->kind == LN_RULE_ARRAY && i < value->count; i++)
         LN_TRY(check_value(c, arg_name, &value->elements[i]));
     return LN_OK;

@@ -127,6 +127,77 @@ TEST(the_list_has_the_words_that_operators_take)
     CHECK_EQ(wrong_count, 0);
 }
 
+// ---- Least numbers ----
+
+#define WINDOW "stride=[1, 1], dilation=[1, 1]"
+
+// Statements that say each parameter of the list.
+static const struct {
+    const char *optype, *statement;
+} counted[] = {
+    {"conv", "conv(src=x, weight=w | dst=y | group=1, " WINDOW ");"},
+    {"deconv", "deconv(src=x, weight=w | dst=y | group=1, " WINDOW ");"},
+    {"quant_conv", "quant_conv(src=q, weight=v | dst=y | group=1, " WINDOW ");"},
+    {"conv2d", "conv2d(src=x, weight=w, bias=b | dst=y | group=1, size=[1, 1], " WINDOW ");"},
+    {"deconv2d", "deconv2d(src=x, weight=w, bias=b | dst=y | group=1, size=[1, 1], " WINDOW
+                 ", output_dims=[0, 0, 0, 0]);"},
+    {"pool", "pool(src=x | dst=y | kind=max, size=[1, 1], " WINDOW ");"},
+    {"maxpool2d", "maxpool2d(src=x | dst=y | size=[1, 1], stride=[1, 1]);"},
+    {"avgpool2d", "avgpool2d(src=x | dst=y | size=[1, 1], stride=[1, 1]);"},
+    {"slice", "slice(src=x | dst=y | axis=1, start=0, len=1);"},
+    {"concat", "concat(src1=x, src2=x | dst=y | axis=1);"},
+    {"transpose", "transpose(src=x | dst=y | axes=[0, 1, 2, 3]);"},
+};
+
+// Of a model of the statement in which `param` is, or begins with, `number`.
+static ln_status open_with_number(const char *statement, const char *param, double number)
+{
+    char model[MODEL_BYTES], key[LN_MAX_NAME_LEN];
+    snprintf(key, sizeof key, " %s=", param);
+    const char *at = strstr(statement, key);
+    CHECK_NOT_NULL(at);
+    at += strlen(key);
+    at += *at == '[';
+    const int len = (int)(at - statement);
+    at += strspn(at, "0123456789");
+    snprintf(model, sizeof model,
+             "input(| dst=x | dtype=TL_FLOAT, dims=[1, 3, 4, 4]);\n"
+             "input(| dst=q | dtype=TL_UINT8, dims=[1, 3, 4, 4]);\n"
+             "create(| dst=w | dtype=TL_FLOAT, dims=[3, 3, 1, 1], data=[0]);\n"
+             "create(| dst=v | dtype=TL_INT8, dims=[3, 3, 1, 1], data=[0]);\n"
+             "create(| dst=b | dtype=TL_FLOAT, dims=[3], data=[0]);\n%.*s%g%s\n",
+             len, statement, number, at);
+    ln_context *ctx = ln_context_create();
+    CHECK_NOT_NULL(ctx);
+    ln_status status = ln_context_init_mem(ctx, model, strlen(model), NULL);
+    ln_context_free(ctx);
+    return status;
+}
+
+TEST(the_list_has_the_least_numbers_that_operators_take)
+{
+    int count = 0;
+    CHECK_OK(ln_arch_init());
+    for (size_t i = 0; i < sizeof counted / sizeof counted[0]; i++) {
+        const ln_op *op = ln_op_find(counted[i].optype);
+        CHECK_NOT_NULL(op);
+        for (const ln_param_info *info = op->op_arg->info->params; info && info->arg_name; info++) {
+            double least;
+            if (!ln_op_least_number(op->op_arg, info->arg_name, &least) ||
+                !strstr(counted[i].statement, info->arg_name))
+                continue;
+            count++;
+            if (open_with_number(counted[i].statement, info->arg_name, least) != LN_OK)
+                fail_msg("%s %s=%g: %s", counted[i].optype, info->arg_name, least,
+                         ln_error_message());
+            if (open_with_number(counted[i].statement, info->arg_name, least - 1) != LN_INVALID)
+                fail_msg("%s takes %s=%g", counted[i].optype, info->arg_name, least - 1);
+        }
+    }
+    ln_arch_cleanup();
+    CHECK_EQ(count, 29);
+}
+
 TEST(words_of_others_are_their_own)
 {
     static char acme[] = "acme_conv", conv[] = "conv", none[] = "none";
@@ -138,4 +209,5 @@ TEST(words_of_others_are_their_own)
     CHECK(is_listed);
 }
 
-TEST_LIST(the_list_has_the_words_that_operators_take, words_of_others_are_their_own)
+TEST_LIST(the_list_has_the_words_that_operators_take,
+          the_list_has_the_least_numbers_that_operators_take, words_of_others_are_their_own)

@@ -81,6 +81,18 @@ static const struct {
     {"a fraction in an array",
      "rule r [exact] r = relu(c) c = transpose(x | axes=[0, 1.5]) => r = relu(x)",
      "parameter 'axes' of transpose is a whole number, never 1.5"},
+    {"a step of nothing",
+     "rule r [exact] r = relu(c) c = conv(x, w, b | act=\"none\")\n  => r = conv(x, w, b | params(c), stride=[0, 1], act=\"relu\")",
+     "t.rules:2: rule 'r': parameter 'stride' of conv is 1 or more, never 0"},
+    {"no groups",
+     "rule r [exact] r = relu(c) c = conv2d(x, w, b | act=\"none\")\n  => r = conv2d(x, w, b | params(c), group=0, act=\"relu\")",
+     "parameter 'group' of conv2d is 1 or more, never 0"},
+    {"an axis from the end, of an operator that counts from the front",
+     "rule r [exact] r = relu(c) c = relu(x)\n  => r = concat(x | axis=-1)",
+     "parameter 'axis' of concat is 0 or more, never -1"},
+    {"the same in an array of a pattern",
+     "rule r [exact] r = relu(c) c = transpose(x | axes=[0, -1]) => r = relu(x)",
+     "parameter 'axes' of transpose is 0 or more, never -1"},
 };
 
 static const char *const fit[] = {
