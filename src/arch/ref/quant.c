@@ -9,7 +9,17 @@
 #include "arch/ref/functions.h"
 #include "arch/ref/onnx/quant_round.h"
 #include "base/deadline.h"
+#include "ir/param_number.h"
 #include "op/elementwise.h"
+
+// As the operator `act` has it, whose numbers are floats.
+static float activated(const ln_activation *activation, float x)
+{
+    if (activation->act == LN_ACT_NONE)
+        return x;
+    return (float)ln_ref_act(activation->act, (double)ln_param_saturate_float(activation->alpha),
+                             (double)ln_param_saturate_float(activation->beta), (double)x);
+}
 
 // ---- Sums ----
 
@@ -66,10 +76,7 @@ void ln_ref_quant_put(const void *sums, int64_t i, double exact)
         put_byte(s->dst, i, number, s->low, s->high, s->zero);
         return;
     }
-    const ln_activation *a = &p->activation;
-    if (a->act != LN_ACT_NONE)
-        number = (float)ln_ref_act(a->act, a->alpha, a->beta, (double)number);
-    ((float *)s->dst->data)[i] = number;
+    ((float *)s->dst->data)[i] = activated(&p->activation, number);
 }
 
 // ---- Element by element ----
@@ -84,9 +91,7 @@ static float real_of(const ln_quant_map *map, int which, int64_t i)
 static void put_real(tl_tensor *dst, const ln_quant_map *map, const ln_activation *activation,
                      int64_t i, float number)
 {
-    if (activation->act != LN_ACT_NONE)
-        number =
-            (float)ln_ref_act(activation->act, activation->alpha, activation->beta, (double)number);
+    number = activated(activation, number);
     ln_put_quantized(dst->data, dst->dtype, (size_t)i, (double)(number / map->dst_scale),
                      (double)map->dst_zero);
 }
