@@ -564,7 +564,8 @@ static bool make_product(model *m, test_random *random, const sizes *s)
                            : add_scaled_columns(m, random, s, w, weight_scale);
     int bias = ABSENT;
     if (chance(random, 60)) {
-        const double most = chance(random, 50) ? 2000 : 6e6;
+        // The largest leave no room for the sum itself in 32 bits.
+        const double most = chance(random, 50) ? 2000 : chance(random, 70) ? 6e6 : 2147483000;
         bias = add_constant(m, random, TL_INT32, 1, &n, -most, most);
         bias = add_scaled(m, random, s, "dequantize", bias,
                           nearly(random, src_scale * weight_scale, 0.003), 0, TL_INT32);
@@ -1185,6 +1186,37 @@ static bool make_zeros(model *m, test_random *random, const sizes *s)
     return x >= 0 && add(m, random, s, &p) >= 0;
 }
 
+// ---- Long tensors ----
+
+// So many elements that several threads share the work, the largest of which come last.
+static bool make_long(model *m, test_random *random, const sizes *s)
+{
+    static const char *const types[] = {"quantize_dynamic", "quantize", "dequantize", "act",
+                                        "reduce",           "softmax",  "elew",       "cumsum",
+                                        "transpose",        "concat",   "layernorm",  "topk"};
+    if (chance(random, 70)) // they take long
+        return false;
+    const int rows = PICK(random, 701, 1024, 1400), columns = PICK(random, 64, 100);
+    const double high = PICK(random, 3, -3);
+    leaf low = {.dtype = TL_FLOAT, .ndim = 2, .dims = {rows, 1}, .is_input = true, .high = 1};
+    m->is_large = true;
+    const int a = model_add_leaf(m, random, &low);
+    const int b = add_constant(m, random, TL_FLOAT, 2, (int[]){1, columns}, -1, 1);
+    const int last = add_constant(m, random, TL_FLOAT, 2, (int[]){1, columns}, high, 2 * high);
+    const int sum = add_sum(m, random, a, b);
+    preset join = {.optype = "concat", .has_plain_params = true};
+    give(&join, "src1", sum);
+    give(&join, "src2", last);
+    set(&join, "axis", "0");
+    int x = sum < 0 || last < 0 ? -1 : add(m, random, s, &join);
+    const char *type = types[test_random_below(random, sizeof types / sizeof types[0])];
+    if (x >= 0 && strcmp(type, "dequantize") == 0)
+        x = add_scaled(m, random, s, "quantize", x, 0.05, 3, TL_UINT8);
+    preset p = {.optype = type, .has_plain_params = true};
+    give(&p, strcmp(type, "elew") == 0 || strcmp(type, "concat") == 0 ? "src1" : "src", x);
+    return x >= 0 && add(m, random, s, &p) >= 0;
+}
+
 // ---- Windows of one element ----
 
 // As many of them as there are elements, some of which may be over padding, as steps between them
@@ -1246,6 +1278,7 @@ static const struct {
     {"numbers between integers", make_ties},
     {"signs of zeros", make_zeros},
     {"windows of one element", make_windows_of_one},
+    {"a long tensor", make_long},
 };
 
 size_t directed_count(void)
