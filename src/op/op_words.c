@@ -93,6 +93,7 @@ static const struct {
     {"slice", "axis start len", 0},
     {"concat", "axis", 0},
     {"transpose", "axes", 0},
+    {"batchnorm layernorm", "epsilon", 0},
 };
 
 // One of `types`, or its variant on one of our arches.

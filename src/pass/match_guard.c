@@ -11,6 +11,7 @@
 #include "desc/rule_weight.h"
 #include "ir/context.h"
 #include "ir/dfg.h"
+#include "op/op_words.h"
 #include "pass/match.h"
 #include "pass/op_args.h"
 #include "pass/why.h"
@@ -394,17 +395,37 @@ static bool lessens(const ln_context *ctx, const ln_match *match)
     return match->rule->is_sinking && removed_count == matched_count;
 }
 
+// A number that the operator takes in no model: its check sees it only where shapes are known.
+static bool is_below(const ln_rule_op *op, const char *arg_name, const ln_expr_value *value)
+{
+    const ln_op *proto = ln_op_find(op->optype);
+    double least;
+    if (!proto || !ln_op_least_number(proto->op_arg, arg_name, &least))
+        return false;
+    if (value->kind == LN_RULE_NUMBER)
+        return value->number < least;
+    for (size_t i = 0; value->kind == LN_RULE_ARRAY && i < value->count; i++)
+        if (value->numbers[i] < least)
+            return true;
+    return false;
+}
+
 static bool has_values_of(const ln_context *ctx, const ln_match *match, const ln_rule_op *op)
 {
     double buffer[LN_RULE_MAX_ELEMENTS];
     ln_expr_value value;
-    for (size_t i = 0; i < op->param_count; i++)
-        if (op->params[i].value.kind == LN_RULE_EXPR &&
-            !ln_match_value(ctx, match, &op->params[i].value, buffer, &value))
+    for (size_t i = 0; i < op->param_count; i++) {
+        const ln_rule_param *param = &op->params[i];
+        const bool has_value = ln_match_value(ctx, match, &param->value, buffer, &value);
+        if (param->value.kind == LN_RULE_EXPR && !has_value)
             return LN_MISS(match, LN_WHY_EFFECT + 50, NULL,
-                           "parameter %s of the result's %s, %s, has no value",
-                           op->params[i].arg_name, op->optype,
-                           ln_why_value(match, &op->params[i].value));
+                           "parameter %s of the result's %s, %s, has no value", param->arg_name,
+                           op->optype, ln_why_value(match, &param->value));
+        if (has_value && is_below(op, param->arg_name, &value))
+            return LN_MISS(match, LN_WHY_EFFECT + 50, NULL,
+                           "parameter %s of the result's %s, %s, is less than it takes",
+                           param->arg_name, op->optype, ln_why_value(match, &param->value));
+    }
     return true;
 }
 

@@ -147,6 +147,8 @@ static const struct {
     {"slice", "slice(src=x | dst=y | axis=1, start=0, len=1);"},
     {"concat", "concat(src1=x, src2=x | dst=y | axis=1);"},
     {"transpose", "transpose(src=x | dst=y | axes=[0, 1, 2, 3]);"},
+    {"batchnorm", "batchnorm(src=x, scale=b, offset=b, mean=b, var=b | dst=y | epsilon=1);"},
+    {"layernorm", "layernorm(src=x, scale=r | dst=y | epsilon=1);"},
 };
 
 // Of a model of the statement in which `param` is, or begins with, `number`.
@@ -165,7 +167,8 @@ static ln_status open_with_number(const char *statement, const char *param, doub
              "input(| dst=q | dtype=TL_UINT8, dims=[1, 3, 4, 4]);\n"
              "create(| dst=w | dtype=TL_FLOAT, dims=[3, 3, 1, 1], data=[0]);\n"
              "create(| dst=v | dtype=TL_INT8, dims=[3, 3, 1, 1], data=[0]);\n"
-             "create(| dst=b | dtype=TL_FLOAT, dims=[3], data=[0]);\n%.*s%g%s\n",
+             "create(| dst=b | dtype=TL_FLOAT, dims=[3], data=[0]);\n"
+             "create(| dst=r | dtype=TL_FLOAT, dims=[4], data=[0]);\n%.*s%g%s\n",
              len, statement, number, at);
     ln_context *ctx = ln_context_create();
     CHECK_NOT_NULL(ctx);
@@ -195,7 +198,7 @@ TEST(the_list_has_the_least_numbers_that_operators_take)
         }
     }
     ln_arch_cleanup();
-    CHECK_EQ(count, 29);
+    CHECK_EQ(count, 31);
 }
 
 TEST(words_of_others_are_their_own)
