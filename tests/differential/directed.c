@@ -249,6 +249,29 @@ static int add_any(model *m, test_random *random, const sizes *s, int x)
     return add(m, random, s, &p);
 }
 
+// Sizes that are whole multiples on all axes, on some or on none, to which a channels-last form
+// may be restricted.
+static int add_resize(model *m, test_random *random, const sizes *s, int x)
+{
+    const model_tensor t = m->tensors[x];
+    char dims[100] = "[";
+    for (int d = 0; d < t.ndim; d++) {
+        const int n = t.dims[d];
+        snprintf(dims + strlen(dims), sizeof dims - strlen(dims), "%s%d", d ? ", " : "",
+                 d < 2 ? n : PICK(random, n, 2 * n, 2 * n, 3 * n, n + 1, 2 * n - 1, (n + 1) / 2));
+    }
+    strcat(dims, "]");
+    preset p = {.optype = "resize", .has_plain_params = chance(random, 60)};
+    give(&p, "src", x);
+    set(&p, "dims", "%s", dims);
+    set(&p, "mode", "%s",
+        WORD(random, "TL_NEAREST", "TL_NEAREST", "TL_LINEAR", "nearest", "linear", "cubic"));
+    if (chance(random, 50))
+        set(&p, "coordinate_transformation_mode", "%s",
+            WORD(random, "half_pixel", "pytorch_half_pixel", "asymmetric", "align_corners"));
+    return add(m, random, s, &p);
+}
+
 // Over any axes: channels-last forms are for those of space alone.
 static int add_reduce(model *m, test_random *random, const sizes *s, int x)
 {
@@ -329,6 +352,11 @@ static bool make_pad_before(model *m, test_random *random, const sizes *s)
 static bool make_prelu(model *m, test_random *random, const sizes *s)
 {
     return make_after_conv(m, random, s, add_prelu);
+}
+
+static bool make_resize(model *m, test_random *random, const sizes *s)
+{
+    return make_after_conv(m, random, s, add_resize);
 }
 
 static bool make_quantize(model *m, test_random *random, const sizes *s)
@@ -1279,6 +1307,7 @@ static const struct {
     {"signs of zeros", make_zeros},
     {"windows of one element", make_windows_of_one},
     {"a long tensor", make_long},
+    {"a resize after a convolution", make_resize},
 };
 
 size_t directed_count(void)
