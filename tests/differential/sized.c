@@ -356,7 +356,7 @@ static int add_conv(model *m, test_random *random, int x, int outs, int height, 
 static void set_strides(model *m, test_random *random)
 {
     const int a = PICK(random, 1, 2, 3, 3, 4, 5);
-    set_pair(m, "strides", a, chance(random, 50) ? a : PICK(random, 1, 2, 2, 3));
+    set_pair(m, "strides", a, chance(random, 40) ? a : PICK(random, 1, 2, 3, 3, 4));
 }
 
 // Windows that remainders of sizes move, mostly between others, where paddings become numbers.
