@@ -80,6 +80,18 @@ static int draw_image(test_random *random, const sizes *s, int *dims)
     return rank;
 }
 
+// With numbers of its own, which no other operator of the model has by chance.
+static void set_act(preset *p, test_random *random)
+{
+    const char *act = WORD(random, "relu", "relu", "sigmoid", "clip", "clip", "lrelu", "hard_swish",
+                           "hard_sigmoid", "elu", "affine");
+    set(p, "act", "%s", act);
+    if (strcmp(act, "relu") == 0 || strcmp(act, "sigmoid") == 0)
+        return;
+    set(p, "alpha", "%s", WORD(random, "0", "0.1", "0.25", "-0.25"));
+    set(p, "beta", "%s", WORD(random, "0.5", "1", "6", "0.75"));
+}
+
 // A convolution whose result has the shape of its source, of `outs` channels. `is_wide`: windows
 // are larger than an element on all axes.
 static int add_same_conv(model *m, test_random *random, const sizes *s, int x, int outs, int addend,
@@ -112,7 +124,7 @@ static int add_same_conv(model *m, test_random *random, const sizes *s, int x, i
     if (group != 1)
         set(&p, "group", "%d", group);
     if (chance(random, 40))
-        set(&p, "act", "%s", chance(random, 60) ? "relu" : "sigmoid");
+        set_act(&p, random);
     return add(m, random, s, &p);
 }
 
@@ -136,7 +148,7 @@ static int add_sized_conv(model *m, test_random *random, const sizes *s, int x, 
     if (group != 1)
         set(&p, "group", "%d", group);
     if (chance(random, 40))
-        set(&p, "act", "%s", chance(random, 60) ? "relu" : "sigmoid");
+        set_act(&p, random);
     return add(m, random, s, &p);
 }
 
@@ -789,7 +801,7 @@ static int add_uneven_conv(model *m, test_random *random, const sizes *s, int x,
     if (group != 1)
         set(&p, "group", "%d", group);
     if (chance(random, 40))
-        set(&p, "act", "%s", WORD(random, "relu", "clip", "sigmoid", "hard_swish", "lrelu"));
+        set_act(&p, random);
     return add(m, random, s, &p);
 }
 
@@ -1245,6 +1257,83 @@ static bool make_long(model *m, test_random *random, const sizes *s)
     return x >= 0 && add(m, random, s, &p) >= 0;
 }
 
+// ---- What follows a product ----
+
+static int add_any_act(model *m, test_random *random, const sizes *s, int x)
+{
+    preset p = {.optype = "act", .has_plain_params = false, .is_drawn = true};
+    give(&p, "src", x);
+    set(&p, "act", "%s", "");
+    return x < 0 ? -1 : add(m, random, s, &p);
+}
+
+// A product or a convolution, any activation and a shortcut, in any order, which kernels compute
+// with the sums; columns are full vectors, or not.
+static bool make_epilogue(model *m, test_random *random, const sizes *s)
+{
+    const int n = PICK(random, 1, 3, 7, 16, 17, 32, 35), k = PICK(random, 1, 3, 8, 16),
+              rows = PICK(random, 1, 2, 5, 9);
+    const bool is_conv = chance(random, 50);
+    const int flat[] = {rows, k}, image[] = {1, k, PICK(random, 3, 5, 8), PICK(random, 3, 4, 9)};
+    const int x = add_start(m, random, s, is_conv ? 4 : 2, is_conv ? image : flat, true);
+    int y = -1;
+    if (x >= 0 && is_conv) {
+        const int group = chance(random, 25) ? k : 1;
+        y = add_sized_conv(m, random, s, x, group > 1 ? k : n, group, PICK(random, 1, 3, 3), -1);
+    } else if (x >= 0) {
+        preset p = {.optype = "linear", .has_plain_params = true};
+        give(&p, "src", x);
+        give(&p, "weight", add_constant(m, random, TL_FLOAT, 2, (int[]){k, n}, -1, 1));
+        give(&p, "bias",
+             chance(random, 50) ? add_constant(m, random, TL_FLOAT, 1, &n, -1, 1) : ABSENT);
+        give(&p, "addend", ABSENT);
+        y = add(m, random, s, &p);
+    }
+    const bool is_first = chance(random, 50);
+    y = is_first && y >= 0 ? add_any_act(m, random, s, y) : y;
+    if (y >= 0 && chance(random, 75)) {
+        const model_tensor t = m->tensors[y];
+        y = add_sum(m, random, y, add_start(m, random, s, t.ndim, t.dims, true));
+    }
+    y = !is_first && y >= 0 ? add_any_act(m, random, s, y) : y;
+    return y >= 0;
+}
+
+// ---- Casts ----
+
+static int add_cast(model *m, test_random *random, const sizes *s, int x, tl_dtype dtype)
+{
+    preset p = {.optype = "cast", .has_plain_params = true};
+    give(&p, "src", x);
+    set(&p, "to", "%s", tl_dtype_name(dtype));
+    return x < 0 ? -1 : add(m, random, s, &p);
+}
+
+// Numbers that halves round, to halves and back, with what rounds nothing between: casts are
+// roundings that the model states.
+static bool make_casts(model *m, test_random *random, const sizes *s)
+{
+    static const tl_dtype dtypes[] = {TL_INT16, TL_INT32, TL_UINT16, TL_INT8,
+                                      TL_UINT8, TL_FLOAT, TL_DOUBLE, TL_INT64};
+    static const char *const moves[] = {"neg", "abs", "relu"};
+    const tl_dtype from = dtypes[test_random_below(random, 8)];
+    leaf l = {.dtype = from, .ndim = 2, .dims = {PICK(random, 2, 3, 4), PICK(random, 3, 5)}};
+    l.is_input = true;
+    l.fill = from == TL_FLOAT || from == TL_DOUBLE ? FILL_UNIFORM : FILL_INTEGERS;
+    l.high = fmin(tl_dtype_max_double(from), PICK(random, 300, 5000, 30000));
+    l.low = fmax(tl_dtype_min_double(from), -l.high);
+    int x = model_add_leaf(m, random, &l);
+    for (int i = PICK(random, 1, 2, 3); i > 0 && x >= 0; i--) {
+        x = add_cast(m, random, s, x, chance(random, 50) ? TL_FLOAT16 : TL_BFLOAT16);
+        if (x >= 0 && chance(random, 60))
+            x = add_act(m, random, s, moves[test_random_below(random, 3)], x);
+        x = add_cast(m, random, s, x,
+                     chance(random, 50) ? from : dtypes[test_random_below(random, 8)]);
+    }
+    m->is_exact = true;
+    return x >= 0;
+}
+
 // ---- Windows of one element ----
 
 // As many of them as there are elements, some of which may be over padding, as steps between them
@@ -1308,6 +1397,8 @@ static const struct {
     {"windows of one element", make_windows_of_one},
     {"a long tensor", make_long},
     {"a resize after a convolution", make_resize},
+    {"casts to halves", make_casts},
+    {"what follows a product", make_epilogue},
 };
 
 size_t directed_count(void)

@@ -27,7 +27,7 @@ void model_clear(model *m)
     m->arena_used = 1; // offset 0 is the empty text
     m->arena[0] = '\0';
     m->origin[0] = '\0';
-    m->is_overflown = m->is_of_sizes = m->has_multiples = m->is_large = false;
+    m->is_overflown = m->is_of_sizes = m->has_multiples = m->is_large = m->is_exact = false;
 }
 
 static int put_text(model *m, const char *text, size_t len)

@@ -62,6 +62,7 @@ typedef struct model {
     bool is_overflown;  // something did not fit: the model is not used
     bool is_of_sizes;   // its numbers depend on sizes: these are always tried dynamic
     bool has_multiples; // multiples of 32 are among the sizes that are tried
+    bool is_exact;      // nothing rounds but what states it: all sides have the same bits
     bool is_large;      // tensors may have more elements than else
     char origin[128];   // what it was made from, for messages
     char arena[MODEL_ARENA];
