@@ -820,7 +820,7 @@ static bool make_large(model *m, test_random *random, const sizes *s)
     const int x = add_act(m, random, s, "sigmoid", model_add_leaf(m, random, &l));
     const bool is_pooled = chance(random, 30);
     int y = x < 0                                 ? -1
-            : chance(random, is_pooled ? 70 : 10) ? add_uneven_conv(m, random, s, x, wide, 1)
+            : chance(random, is_pooled ? 70 : 35) ? add_uneven_conv(m, random, s, x, wide, 1)
                                                   : add_sized_conv(m, random, s, x, wide, 1, 1, -1);
     if (y < 0)
         return false;
