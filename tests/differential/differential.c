@@ -516,6 +516,8 @@ static void run_all(const model *m, uint64_t seed, verdict *v)
         try_side(v, a, text, "ref", &(side_options){.target = "ref"});
         try_side(v, a, text, "cpu", &(side_options){.target = "cpu"});
         try_side(v, a, text, "session", &(side_options){.target = "cpu", .way = WAY_SESSION});
+        if (options.is_long || m->is_large || test_random_below(&random, 12) == 0)
+            try_side(v, a, text, "threads", &(side_options){.target = "cpu", .threads = 3});
         if (options.is_long || computes_constants(m) || test_random_below(&random, 12) == 0)
             try_side(v, a, text, "frozen",
                      &(side_options){.target = "cpu", .freezes_constants = true});

@@ -604,9 +604,12 @@ static bool make_product(model *m, test_random *random, const sizes *s)
                            : add_scaled_columns(m, random, s, w, weight_scale);
     int bias = ABSENT;
     if (chance(random, 60)) {
-        // The largest leave no room for the sum itself in 32 bits.
-        const double most = chance(random, 50) ? 2000 : chance(random, 70) ? 6e6 : 2147483000;
-        bias = add_constant(m, random, TL_INT32, 1, &n, -most, most);
+        const double most = chance(random, 50) ? 2000 : 6e6;
+        const double end = chance(random, 50) ? 1 : -1;
+        bias = chance(random, 15) // which leave no room for the sum itself in 32 bits
+                   ? add_constant(m, random, TL_INT32, 1, &n, fmin(end * 2147e6, end * 21474e5),
+                                  fmax(end * 2147e6, end * 21474e5))
+                   : add_constant(m, random, TL_INT32, 1, &n, -most, most);
         bias = add_scaled(m, random, s, "dequantize", bias,
                           nearly(random, src_scale * weight_scale, 0.003), 0, TL_INT32);
     }
