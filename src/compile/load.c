@@ -36,6 +36,7 @@
 #include "ir/open.h"
 #include "ir/phase.h"
 #include "ir/scratch.h"
+#include "op/call.h"
 #include "op/call_prepare.h"
 #include "run/group.h"
 #include "run/run.h"
@@ -257,6 +258,67 @@ static ln_status rebuild(struct ln_runner **runner_p, const ln_context *ctx)
     return LN_OK;
 }
 
+// ---- Constants that change ----
+
+static bool reads_any(const ln_op *op, const ln_hash *changed)
+{
+    const ln_tensor_list_entry *in;
+    LN_LIST_FOREACH (in, op->op_arg->tensors_in)
+        if (ln_hash_find(changed, in->name))
+            return true;
+    return false;
+}
+
+static ln_status add_outputs(const ln_context *ctx, const ln_op *op, ln_hash *changed)
+{
+    const ln_tensor_list_entry *out;
+    LN_LIST_FOREACH (out, op->op_arg->tensors_out) {
+        const ln_tensor_entry *entry = ln_tensor_table_find(ctx->tensor_table, out->name);
+        if (entry && entry->isstatic && ln_hash_insert(changed, out->name, changed) < 0)
+            return LN_NO_MEMORY;
+    }
+    return LN_OK;
+}
+
+// A device computes with the shapes that the plan has; the host asks for them in each run.
+static ln_status check_grouped(const ln_op *op)
+{
+    const ln_call *call = ln_call_of(op->op_arg);
+    if (!call || !call->has_read_constants || !ln_arch_runs_groups(ln_arch_find(op->op_arg->arch)))
+        return LN_OK;
+    return LN_FAIL(LN_UNSUPPORTED,
+                   "operator '%s' (%s) is computed by device '%s' with the shapes that its "
+                   "constants had in the plan; set them before compiling, or compile the model "
+                   "without the device",
+                   op->op_arg->name, op->op_arg->optype, op->op_arg->arch);
+}
+
+static ln_status walk_changed(const ln_context *ctx, const ln_op *first, ln_hash *changed)
+{
+    const ln_op *op;
+    LN_LIST_FOREACH (op, ctx->ops) {
+        if (op != first && !reads_any(op, changed))
+            continue;
+        LN_TRY(check_grouped(op));
+        LN_TRY(add_outputs(ctx, op, changed));
+    }
+    return LN_OK;
+}
+
+static ln_status check_change(const ln_context *ctx, const ln_op *first, const char *tname)
+{
+    ln_hash *changed = ln_hash_create(ln_name_hash, ln_str_cmp, NULL, NULL);
+    ln_status status = changed ? LN_OK : LN_NO_MEMORY;
+    if (status == LN_OK && tname && ln_hash_insert(changed, tname, changed) < 0)
+        status = LN_NO_MEMORY;
+    if (status == LN_OK)
+        status = walk_changed(ctx, first, changed);
+    ln_hash_free(changed);
+    return status;
+}
+
+// ---- Making it ----
+
 ln_status ln_runner_create(const ln_context *ctx, struct ln_runner **out_runner)
 {
     *out_runner = NULL;
@@ -264,7 +326,10 @@ ln_status ln_runner_create(const ln_context *ctx, struct ln_runner **out_runner)
     runner *r = ln_alloc(sizeof *r);
     if (!r)
         return LN_NO_MEMORY;
-    r->base = (struct ln_runner){.destroy = runner_destroy, .rebuild = rebuild, .run = run_steps};
+    r->base = (struct ln_runner){.destroy = runner_destroy,
+                                 .rebuild = rebuild,
+                                 .check_change = check_change,
+                                 .run = run_steps};
     r->steps = ln_alloc_array(op_count, sizeof *r->steps);
     r->ops = ln_alloc_array(op_count, sizeof(ln_op *));
     r->base.groups = ln_alloc_array(op_count, sizeof(ln_group *));

@@ -52,6 +52,9 @@ struct ln_runner {
     void (*destroy)(struct ln_runner *runner);
     // Makes it anew because static tensors have moved; on failure *runner_p is as before.
     ln_status (*rebuild)(struct ln_runner **runner_p, const ln_context *ctx);
+    // Before `first` (may be NULL) runs again and constant `tname` (may be NULL) changes:
+    // LN_UNSUPPORTED where the shapes of a group's operator follow from what changes with them.
+    ln_status (*check_change)(const ln_context *ctx, const ln_op *first, const char *tname);
     // Runs the steps of a graph, in a run of its root.
     ln_status (*run)(const ln_context *ctx);
 };

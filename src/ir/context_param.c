@@ -162,6 +162,18 @@ static ln_status take_over(ln_context *ctx, const ln_op *op, ln_param_entry *par
 
 typedef ln_status set_value(ln_param_entry *entry, void *value);
 
+// A device was asked whether it takes the operator as it is, and has prepared it so.
+static ln_status check_not_on_device(const ln_context *ctx, const ln_op *op)
+{
+    if (ctx->state < LN_CONTEXT_PLANNED || op->run != ln_op_run_in_group)
+        return LN_OK;
+    return LN_FAIL(
+        LN_UNSUPPORTED,
+        "operator '%s' (%s) is computed by device '%s', which takes it as it is; set its "
+        "parameters before compiling, or compile the model without the device",
+        op->op_arg->name, op->op_arg->optype, op->op_arg->arch);
+}
+
 static ln_status set_param(ln_context *ctx, const char *opname, const char *pname, set_value *set,
                            void *value)
 {
@@ -170,6 +182,7 @@ static ln_status set_param(ln_context *ctx, const char *opname, const char *pnam
     ln_op *op;
     ln_param_entry *param;
     LN_TRY(ln_op_table_find_param(ctx->op_table, opname, pname, &op, &param));
+    LN_TRY(check_not_on_device(ctx, op));
     ln_op *trial = ln_op_copy(op);
     if (!trial)
         return ln_error_status();

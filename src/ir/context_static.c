@@ -275,9 +275,16 @@ static ln_status walk_all(ln_context *ctx, const ln_op *first, const char *tname
     return status;
 }
 
+static bool has_groups(const ln_context *ctx)
+{
+    return ctx->runner && ctx->runner->group_count > 0;
+}
+
 static ln_status prepare(ln_context *ctx, const ln_op *first, const char *tname)
 {
     LN_TRY(walk_all(ctx, first, tname, true));
+    if (has_groups(ctx))
+        LN_TRY(ctx->runner->check_change(ctx, first, tname));
     return ln_context_own_static(ctx);
 }
 
@@ -290,7 +297,8 @@ ln_status ln_context_rerun_static(ln_context *ctx, const ln_op *first, const cha
 {
     LN_TRY(prepare(ctx, first, tname));
     ln_context_root(ctx)->constants_version++; // also if it fails half way
-    return walk_all(ctx, first, tname, false);
+    LN_TRY(walk_all(ctx, first, tname, false));
+    return has_groups(ctx) ? ctx->runner->rebuild(&ctx->runner, ctx) : LN_OK; // they have seen it
 }
 
 ln_status ln_context_remake(ln_context *ctx, const ln_tensor_entry *entry, void *data)

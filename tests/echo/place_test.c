@@ -224,6 +224,62 @@ TEST(shapes_follow_from_constants_that_are_on_a_device)
     close_echo(echo);
 }
 
+TEST(constants_that_shapes_on_a_device_follow_from_stay_as_they_are)
+{
+    static const char text[] = "input(| dst=x | dtype=TL_FLOAT, dims=[1, 1, 4, 4]);\n"
+                               "create(| dst=s | dtype=TL_FLOAT, dims=[4], data=[1, 1, 2, 2]);\n"
+                               "resize(src=x, scales=s | dst=y | mode=nearest);\n"
+                               "output(src=y | |);\n";
+    ln_arch *echo = open_echo(&(echo_settings){ECHO_DEFAULTS});
+    float expected[64];
+    make_expected(text, expected);
+    ln_context *ctx = load_text(text, "echo,ref");
+    const float other[] = {1, 1, 1, 4};
+    CHECK_FAILS(ln_context_set_data(ctx, "s", other), LN_UNSUPPORTED);
+    CHECK_MESSAGE("'resize0' (resize_echo) is computed by device 'echo'");
+    check_values(ctx, expected);
+    CHECK_FAILS(ln_context_set_param(ctx, "resize0", "mode", "linear"), LN_UNSUPPORTED);
+    CHECK_MESSAGE("set its parameters before compiling");
+    check_values(ctx, expected);
+    close_context(ctx);
+    close_echo(echo);
+}
+
+TEST(a_device_sees_constants_that_are_set)
+{
+    static const char text[] = "input(| dst=x | dtype=TL_FLOAT, dims=[64]);\n"
+                               "create(| dst=w | dtype=TL_FLOAT, dims=[64], data=[0]);\n"
+                               "elew(src1=x, src2=w | dst=y | elew_op=TL_SUM);\n"
+                               "output(src=y | |);\n";
+    ln_arch *echo = open_echo(&(echo_settings){ECHO_DEFAULTS});
+    ln_context *ctx = load_text(text, "echo,ref");
+    int groups = echo_live_groups();
+    float w[64], expected[64];
+    for (int i = 0; i < 64; i++)
+        w[i] = (float)(i - 32);
+    ln_context *alone = load_text(text, "ref");
+    CHECK_OK(ln_context_set_data(alone, "w", w));
+    float x[64];
+    for (int i = 0; i < 64; i++)
+        x[i] = (float)i / 8;
+    CHECK_OK(ln_context_set_data(alone, "x", x));
+    CHECK_OK(ln_context_run(alone));
+    CHECK_NOT_NULL(ln_context_get_data(alone, "y", expected));
+    close_context(alone);
+    echo_fail(ECHO_PREPARE, 1000);
+    CHECK_OK(ln_context_set_data(ctx, "w", w));
+    CHECK_EQ(echo_calls(ECHO_PREPARE), 1); // which has looked at the constant before
+    echo_fail(ECHO_NOTHING, 0);
+    CHECK_EQ(echo_live_groups(), groups);
+    float y[64];
+    CHECK_OK(ln_context_set_data(ctx, "x", x));
+    CHECK_OK(ln_context_run(ctx));
+    CHECK_NOT_NULL(ln_context_get_data(ctx, "y", y));
+    CHECK(memcmp(y, expected, sizeof y) == 0);
+    close_context(ctx);
+    close_echo(echo);
+}
+
 TEST(a_list_that_mixes_memories_is_refused_with_what_helps)
 {
     static const struct {
@@ -298,4 +354,6 @@ TEST_LIST(a_device_that_takes_all_gets_one_group, a_device_alone_gets_all,
           a_tensor_is_copied_once_for_each_memory, devices_in_main_memory_need_no_copies,
           two_devices_pass_tensors_through_main_memory, a_target_without_what_it_takes_is_as_before,
           shapes_follow_from_constants_that_are_on_a_device,
+          constants_that_shapes_on_a_device_follow_from_stay_as_they_are,
+          a_device_sees_constants_that_are_set,
           a_list_that_mixes_memories_is_refused_with_what_helps, random_subsets_give_the_same_bits)
