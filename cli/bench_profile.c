@@ -245,6 +245,8 @@ static ln_status meet(bench_profile *p, const ln_op *op)
 static void before(void *user, const ln_op *op)
 {
     bench_profile *p = user;
+    if (p->has_failed_over)
+        return;
     if (p->status == LN_OK)
         p->status = meet(p, op);
     if (p->status == LN_OK)
@@ -258,6 +260,8 @@ static void after(void *user, const ln_op *op)
 {
     double end = bench_clock();
     bench_profile *p = user;
+    if (p->has_failed_over)
+        return;
     if (p->status == LN_OK)
         p->status = bench_times_add(&p->ends, end);
     if (p->status != LN_OK)
@@ -267,15 +271,39 @@ static void after(void *user, const ln_op *op)
     p->at++;
 }
 
+// What follows are operators of the host, and times of no use.
+static void note_failover(void *user, const char *message)
+{
+    bench_profile *p = user;
+    p->has_failed_over = 1;
+    snprintf(p->reason, sizeof p->reason, "%s", message);
+    if (p->status == LN_OK)
+        p->status = bench_times_add(&p->failovers, bench_clock());
+}
+
+static void drop_run(bench_profile *p)
+{
+    if (p->run_count == 0)
+        p->count = 0;
+    p->starts.count = p->ends.count = p->run_count * p->count;
+}
+
 static ln_status watch(bench_profile *p, ln_context *ctx, int runs)
 {
     for (int r = 0; r < runs; r++) {
         p->at = 0;
+        p->has_failed_over = 0;
         LN_TRY(ln_context_run(ctx));
         if (p->status != LN_OK)
             return p->status;
-        p->run_count++;
+        if (p->has_failed_over)
+            drop_run(p);
+        else
+            p->run_count++;
     }
+    if (p->run_count == 0 && runs > 0)
+        return LN_FAIL(LN_IO, "a device fails in each run, so there is nothing to profile: %s",
+                       p->reason);
     return LN_OK;
 }
 
@@ -299,7 +327,8 @@ static ln_status find_medians(bench_profile *p)
 
 ln_status bench_profile_run(bench_profile *profile, ln_context *ctx, int runs)
 {
-    ln_observer observer = {before, after, profile};
+    ln_observer observer = {
+        .before = before, .after = after, .user = profile, .fails_over = note_failover};
     LN_TRY(ln_context_set_observer(ctx, &observer));
     ln_status status = watch(profile, ctx, runs);
     (void)ln_context_set_observer(ctx, NULL);
@@ -311,5 +340,6 @@ void bench_profile_free(bench_profile *profile)
     free(profile->ops);
     bench_times_free(&profile->starts);
     bench_times_free(&profile->ends);
+    bench_times_free(&profile->failovers);
     *profile = (bench_profile){0};
 }

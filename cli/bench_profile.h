@@ -32,6 +32,9 @@ typedef struct bench_profile {
     double seconds;        // the sum of the operators' medians
     const char *arch_name; // whose operators run on the instruction set `isa`
     const char *isa;       // NULL: not known
+    bench_times failovers; // when a device failed: these runs are in none of the times
+    char reason[256];      // of the last
+    int has_failed_over;   // the run that is watched has
     size_t at;             // the operator that is next in the run that is watched
     ln_status status;      // of what the observer did
 } bench_profile;

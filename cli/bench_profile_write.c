@@ -132,6 +132,10 @@ ln_status bench_profile_print(FILE *out, const bench_profile *profile, int is_or
     for (size_t i = 0; i < profile->count; i++)
         print_op(out, profile, &ops[i]);
     free(ops);
+    if (profile->failovers.count > 0)
+        fprintf(out, "\n%zu of %zu runs failed over to the host and are not in these times: %s\n",
+                profile->failovers.count, profile->failovers.count + profile->run_count,
+                printable(profile->reason));
     return LN_OK;
 }
 
@@ -199,6 +203,8 @@ ln_status bench_profile_write_json(FILE *out, const bench_profile *profile)
         fputc('}', out);
     }
     fputs("\n  ]", out);
+    if (profile->failovers.count > 0)
+        fprintf(out, ",\n  \"failovers\": %zu", profile->failovers.count);
     return LN_OK;
 }
 
@@ -259,6 +265,19 @@ static void put_run(FILE *out, const bench_profile *profile, size_t run, double 
     }
 }
 
+// An instant, where the run itself is not among those that are drawn.
+static void put_failover(FILE *out, const bench_profile *profile, double time)
+{
+    if (time < 0)
+        return;
+    fprintf(out,
+            ",\n  {\"ph\": \"i\", \"pid\": 1, \"tid\": 1, \"s\": \"p\", \"name\": \"failover\", "
+            "\"cat\": \"device\", \"ts\": %.3f, \"args\": {\"reason\": ",
+            time * 1e6);
+    print_json_string(out, profile->reason);
+    fputs("}}", out);
+}
+
 static void put_trace(FILE *out, const bench_profile *profile, const char *model)
 {
     fputs("{\"displayTimeUnit\": \"ns\", \"traceEvents\": [\n"
@@ -269,6 +288,9 @@ static void put_trace(FILE *out, const bench_profile *profile, const char *model
     size_t first = profile->run_count > TRACED_RUNS ? profile->run_count - TRACED_RUNS : 0;
     for (size_t r = first; r < profile->run_count && profile->count > 0; r++)
         put_run(out, profile, r, profile->starts.items[first * profile->count]);
+    for (size_t i = 0; i < profile->failovers.count && profile->count > 0; i++)
+        put_failover(out, profile,
+                     profile->failovers.items[i] - profile->starts.items[first * profile->count]);
     fputs("\n]}\n", out);
 }
 

@@ -100,7 +100,8 @@ const char *compile_flags_target(const compile_flags *flags, const char *target)
 int compile_flags_any(const compile_flags *flags)
 {
     return flags->options.rule_file_count > 0 || flags->options.skip_count > 0 ||
-           flags->options.tunes || flags->options.keeps_halves || flags->options.stays_as_read;
+           flags->options.tunes || flags->options.keeps_halves || flags->options.fails_over ||
+           flags->options.stays_as_read;
 }
 
 void say_firing(void *user, const ln_firing *firing)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the commands that compile have in common: --rules, --skip, --tune, --keep-halves, --verbose,
-// --budget, --strict.
+// What the commands that compile have in common: --rules, --skip, --tune, --keep-halves,
+// --failover, --verbose, --budget, --strict.
 
 #ifndef LN_CLI_COMPILE_FLAGS_H
 #define LN_CLI_COMPILE_FLAGS_H
@@ -28,7 +28,7 @@ typedef struct compile_flags {
     CALLS(RULES, type, member, take_rules), CALLS(SKIP, type, member, take_skip),                  \
         TAKES(TUNE, type, member.options.tunes),                                                   \
         TAKES(KEEP_HALVES, type, member.options.keeps_halves),                                     \
-        TAKES(VERBOSE, type, member.is_verbose)
+        TAKES(FAILOVER, type, member.options.fails_over), TAKES(VERBOSE, type, member.is_verbose)
 
 int take_rules(void *flags, const char *verb, const char *path);
 int take_skip(void *flags, const char *verb, const char *list);

@@ -260,6 +260,13 @@ static void print_memory(const ln_context *ctx)
 {
     for (int m = 1; m < LN_MEM_TYPE_SIZE; m++)
         print_memory_of(ctx, (ln_mem_type)m);
+    const ln_context *failover = ln_context_failover(ctx);
+    if (failover) {
+        printf("failover   to %s, in main memory: static %s", ln_context_target(failover),
+               grouped(ln_context_static_bytes(failover, LN_MEM_CPU)));
+        printf(" + workspace %s", grouped(ln_context_workspace_bytes(failover, LN_MEM_CPU)));
+        printf(" = peak %s bytes\n", grouped(ln_context_peak_bytes(failover, LN_MEM_CPU)));
+    }
     if (ln_context_mapped_bytes(ctx) > 0)
         printf("in file    %s bytes of constants, read where they are in the model's file\n",
                grouped(ln_context_mapped_bytes(ctx)));

@@ -158,6 +158,8 @@
       "measure which algorithm is fastest for each convolution") \
     X(KEEP_HALVES, "keep-halves", 0, NULL, OPTION_FLAG, 0, \
       "round float16 and bfloat16 after each operator, as the model says, instead of computing them in floats") \
+    X(FAILOVER, "failover", 0, NULL, OPTION_FLAG, 0, \
+      "compile the model for the host as well, where runs are done again in which a device fails") \
     X(VERBOSE, "verbose", 0, NULL, OPTION_FLAG, 0, \
       "list the rewrites: what the compiler changes, numbered") \
     /* What is said. */ \

@@ -102,6 +102,12 @@ static void print_plan(FILE *out, const ln_context *ctx, const ln_plan *plan,
             fprintf(out, "%s: while loading static %zu + %zu bytes\n", name,
                     totals->static_byte_count, totals->load_byte_count);
     }
+    const ln_context *failover = ln_context_failover(ctx);
+    if (failover)
+        fprintf(out, "failover to %s: static %zu + workspace %zu = peak %zu bytes of main memory\n",
+                ln_context_target(failover), ln_context_static_bytes(failover, LN_MEM_CPU),
+                ln_context_workspace_bytes(failover, LN_MEM_CPU),
+                ln_context_peak_bytes(failover, LN_MEM_CPU));
     print_range(out, ctx, is_all);
     size_t mapped = ln_context_mapped_bytes(ctx);
     if (mapped > 0)

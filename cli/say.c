@@ -381,11 +381,12 @@ ln_status load_model(ln_context *ctx, const char *datafile)
 static ln_status check_uncompiled(const ln_context *ctx, const char *source,
                                   const ln_optimize_options *options)
 {
-    if (options && (options->skip_count > 0 || options->rule_file_count > 0 ||
-                    options->stays_as_read || options->tunes || options->keeps_halves))
+    if (options &&
+        (options->skip_count > 0 || options->rule_file_count > 0 || options->stays_as_read ||
+         options->tunes || options->keeps_halves || options->fails_over))
         return LN_FAIL(LN_STATE,
-                       "%s is compiled already, so --skip, --rules, --tune and --keep-halves come "
-                       "too late; give them where it is compiled",
+                       "%s is compiled already, so --skip, --rules, --tune, --keep-halves and "
+                       "--failover come too late; give them where it is compiled",
                        source);
     const char *wanted = given_value(OPT_TARGET), *target = ln_context_target(ctx);
     if (wanted && target && strcmp(wanted, target) != 0)

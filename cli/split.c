@@ -469,12 +469,27 @@ static void put_note(json_out *j, const ln_offload *o)
     json_close(j, '}');
 }
 
+static void put_failover(json_out *j, const ln_context *failover)
+{
+    if (!failover) {
+        json_null(j, "failover");
+        return;
+    }
+    json_open(j, "failover", '{');
+    json_text(j, "target", ln_context_target(failover));
+    json_size(j, "static", ln_context_static_bytes(failover, LN_MEM_CPU));
+    json_size(j, "workspace", ln_context_workspace_bytes(failover, LN_MEM_CPU));
+    json_size(j, "peak", ln_context_peak_bytes(failover, LN_MEM_CPU));
+    json_close(j, '}');
+}
+
 void split_put_json(json_out *j, const model_split *s, const ln_context *ctx,
                     const offload_notes *notes)
 {
     if (!is_told(s, notes))
         return;
     json_open(j, "split", '{');
+    put_failover(j, ln_context_failover(ctx));
     json_open(j, "devices", '[');
     for (size_t i = 0; i < s->device_count; i++)
         put_device(j, s, (int)i);

@@ -132,11 +132,15 @@ struct ln_context {
     struct ln_held_info *info;            /* metadata of the model, counted; NULL: none */
     struct ln_given_file *files;          /* `ln_context_add_file`; NULL: none */
     char *folder;                         /* `ln_context_set_folder`; NULL: none */
-    struct ln_hash *judged;     /* what a template's sizes were found to be; NULL: it is none */
-    struct ln_uses *uses;       /* the archs of `target`, which stay registered; NULL: no target */
-    struct ln_skips *skips;     /* rewrites that are left out at any shape, borrowed; NULL: none */
-    struct ln_devices *devices; /* that it has set or opened, shared with its clones; of a graph:
-                                   those of its root are used */
+    struct ln_hash *judged;      /* what a template's sizes were found to be; NULL: it is none */
+    struct ln_uses *uses;        /* the archs of `target`, which stay registered; NULL: no target */
+    struct ln_skips *skips;      /* rewrites that are left out at any shape, borrowed; NULL: none */
+    struct ln_devices *devices;  /* that it has set or opened, shared with its clones; of a graph:
+                                    those of its root are used */
+    struct ln_context *failover; /* the model on the host, for runs whose device fails; NULL: none.
+                                    It is compiled, loaded and freed with the context */
+    int has_stale_failover;      /* a change of the model has not reached it: it does not run */
+    size_t failover_count;       /* `ln_context_failover_count` */
 };
 typedef struct ln_context ln_context;
 
@@ -342,6 +346,16 @@ LN_API const char *ln_context_missing(const ln_context *ctx, size_t index);
  * names nothing; else the values and the workspace that it names, within the limit of memory. */
 LN_API ln_status ln_context_run(const ln_context *ctx);
 
+/* What runs that a device fails in are done with: the model on the archs of its target that are no
+ * devices, PLANNED and LOADED with `ctx`, where it was compiled with
+ * `ln_optimize_options.fails_over`; its sizes (`ln_context_peak_bytes`) come on top of those of
+ * `ctx`, and are within the same limit. Borrowed, to be asked only, as long as `ctx` is compiled.
+ * NULL: there is none, as the option is not set, or no device computes anything. */
+LN_API const ln_context *ln_context_failover(const ln_context *ctx);
+
+/* How many runs have failed over since the context was made. 0 for NULL. */
+LN_API size_t ln_context_failover_count(const ln_context *ctx);
+
 /* Whom runs tell of each operator, in the thread that called `ln_context_run`, with the same `op`
  * before it and, unless it failed, after it. Either function may be NULL; neither may change the
  * context. `lightnet/op.h` has what an operator is: `op->op_arg->name`, `op->op_arg->optype`. What
@@ -351,6 +365,10 @@ typedef struct ln_observer {
     void (*before)(void *user, const ln_op *op);
     void (*after)(void *user, const ln_op *op);
     void *user;
+
+    /* A device has failed, with this message, and the run is done again on the host: the operators
+     * that follow are those of `ln_context_failover`. May be NULL. */
+    void (*fails_over)(void *user, const char *message);
 } ln_observer;
 
 /* From the next run on, with the same numbers as without it. It is given the operators of the plan

@@ -133,6 +133,18 @@ typedef struct ln_optimize_options {
      * which is as fast; at the end of each part that it computes. Not told of what a model that is
      * on its devices already says. May be NULL. */
     void (*on_offload)(void *user, const ln_offload *offload);
+
+    /* For `ln_context_compile_with`: a run in which a device fails is done again on the host, from
+     * its inputs, and the caller gets its results. The model is compiled a second time for the
+     * archs of the target that are no devices, and loaded with all its constants; what that takes
+     * in main memory is planned and within the limit (`ln_context_failover`). Rewrites are not
+     * reported again, and all happen. A device fails where it computes, copies or allocates; time
+     * that is up, and a cancel, end a run as ever, and what both attempts take of time and work is
+     * within one limit. Where no device computes anything, nothing happens. Fails: LN_INVALID if
+     * the target has devices alone, LN_UNSUPPORTED for models that write in a run (`print`,
+     * `fprint`), which would do so twice. Written with models of dynamic inputs; other compiled
+     * models cannot be written (LN_UNSUPPORTED). */
+    int fails_over;
 } ln_optimize_options;
 
 /* Every pass, no files of rules, nothing skipped, no function called; the second form for

@@ -195,6 +195,12 @@ LN_API ln_status ln_session_run_async(ln_session *session, ln_session_done_func 
 LN_API ln_status ln_session_progress(const ln_session *session, double *out_done,
                                      double *out_total);
 
+/* How many runs of this session have been done again on the host, because a device failed, where
+ * the model was compiled for that (`ln_optimize_options.fails_over`). Each run tries the device
+ * first. A session that gets no memory of the device runs on the host from the beginning: all of
+ * its runs count. 0 for NULL. */
+LN_API size_t ln_session_failover_count(const ln_session *session);
+
 /* Waits until the run that `ln_session_run_async` has started last has ended, and returns what
  * `ln_session_run` would have, the message too; again the same when asked again. Threads may wait
  * together. Fails: LN_STATE if none was started, or from `done`. */

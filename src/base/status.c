@@ -15,6 +15,7 @@
 #define MESSAGE_BYTES sizeof((ln_error_state *)0)->message
 
 static _Thread_local ln_status last_status = LN_OK;
+static _Thread_local bool is_of_device;
 static _Thread_local char last_message[MESSAGE_BYTES];
 
 static const struct {
@@ -51,6 +52,7 @@ ln_status ln_error_status(void)
 void ln_error_clear(void)
 {
     last_status = LN_OK;
+    is_of_device = false;
     last_message[0] = '\0';
 }
 
@@ -62,6 +64,7 @@ void ln_vfail(ln_status status, const char *fmt, va_list ap)
     // Messages quote files, which must not steer the terminal that shows them.
     ln_sprint_safe(last_message, sizeof last_message, message);
     last_status = status;
+    is_of_device = false;
 }
 
 void ln_fail(ln_status status, const char *fmt, ...)
@@ -79,17 +82,33 @@ ln_status ln_fail_prefix(const char *fmt, ...)
     va_start(ap, fmt);
     vsnprintf(prefix, sizeof prefix, fmt, ap);
     va_end(ap);
-    return LN_FAIL(last_status, "%s: %s", prefix, last_message);
+    bool was_of_device = is_of_device;
+    ln_fail(last_status, "%s: %s", prefix, last_message);
+    is_of_device = was_of_device;
+    return last_status;
+}
+
+ln_status ln_error_note_device(ln_status status)
+{
+    is_of_device = status != LN_OK;
+    return status;
+}
+
+bool ln_error_is_of_device(void)
+{
+    return is_of_device;
 }
 
 void ln_error_save(ln_error_state *out_state)
 {
     out_state->status = last_status;
+    out_state->is_of_device = is_of_device;
     strcpy(out_state->message, last_message);
 }
 
 void ln_error_restore(const ln_error_state *state)
 {
     last_status = state->status;
+    is_of_device = state->is_of_device;
     strcpy(last_message, state->message);
 }

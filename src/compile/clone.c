@@ -218,10 +218,13 @@ ln_status ln_context_clone(const ln_context *ctx, ln_context **out_clone)
     ln_status status = copy_model(ctx, clone, true);
     if (status == LN_OK)
         status = copy_work(ctx, clone);
+    if (status == LN_OK && ctx->failover)
+        status = ln_context_clone(ctx->failover, &clone->failover);
     if (status != LN_OK) {
         ln_context_free(clone);
         return status;
     }
+    clone->has_stale_failover = ctx->has_stale_failover;
     *out_clone = clone;
     return LN_OK;
 }

@@ -8,6 +8,7 @@
 #include "base/sized.h"
 #include "compile/context_device.h"
 #include "compile/context_plan.h"
+#include "compile/failover.h"
 #include "compile/limits.h"
 #include "compile/reshape.h"
 #include "compile/tune.h"
@@ -158,10 +159,9 @@ ln_status ln_context_compile_once(ln_context *ctx, const char *target,
     return ln_context_plan_once(ctx, target, options);
 }
 
-static ln_status compile_with(ln_context *ctx, const char *target,
-                              const ln_optimize_options *options)
+static ln_status compile_model(ln_context *ctx, const char *target,
+                               const ln_optimize_options *options)
 {
-    LN_TRY(check_ready(ctx));
     struct ln_plans *plans;
     LN_TRY(ln_plans_begin(ctx, target, options, &plans));
     ln_status status = plans ? ln_plans_compile(plans, ctx, options)
@@ -170,6 +170,31 @@ static ln_status compile_with(ln_context *ctx, const char *target,
         ln_plans_abandon(plans);
     else if (plans)
         ctx->plans = plans;
+    return status;
+}
+
+static void forget_compiled(ln_context *ctx)
+{
+    ln_plans_abandon(ctx->plans);
+    ctx->plans = NULL;
+    ln_context_forget_plan(ctx);
+    ctx->state = LN_CONTEXT_READY;
+}
+
+static ln_status compile_with(ln_context *ctx, const char *target,
+                              const ln_optimize_options *options)
+{
+    LN_TRY(check_ready(ctx));
+    ln_context *failover;
+    LN_TRY(ln_failover_compile(ctx, target, options, &failover)); // before it is rewritten
+    ln_status status = compile_model(ctx, target, options);
+    if (status != LN_OK) {
+        ln_context_free(failover);
+        return status;
+    }
+    status = ln_failover_attach(ctx, failover);
+    if (status != LN_OK)
+        forget_compiled(ctx);
     return status;
 }
 

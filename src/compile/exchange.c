@@ -84,7 +84,10 @@ static void own_ops(ln_context *ctx)
     OF_MODEL(judged)                                                                               \
     OF_MODEL(uses)                                                                                 \
     OF_CALLER(skips)                                                                               \
-    OF_CALLER(devices)
+    OF_CALLER(devices)                                                                             \
+    OF_CALLER(failover)                                                                            \
+    OF_CALLER(has_stale_failover)                                                                  \
+    OF_CALLER(failover_count)
 
 // The list has all fields, in their order: else a field of this structure and its namesake are at
 // different offsets, or the sizes differ.

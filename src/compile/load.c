@@ -22,6 +22,7 @@
 #include "base/error_state.h"
 #include "base/name_hash.h"
 #include "compile/constants.h"
+#include "compile/failover.h"
 #include "compile/given_again.h"
 #include "compile/preset.h"
 #include "compile/runner.h"
@@ -542,11 +543,32 @@ static ln_status load(ln_context *ctx, const char *datafile)
     return LN_OK;
 }
 
+static ln_status load_failover(ln_context *ctx, const char *datafile)
+{
+    ln_context_unload(ctx->failover); // where the memory of `ctx` alone was given back
+    ln_context_share_threads(ctx->failover, ctx);
+    ln_status status = ln_context_load(ctx->failover, datafile);
+    if (status == LN_OK)
+        return LN_OK;
+    ln_error_state reason;
+    ln_error_save(&reason);
+    ln_context_unload(ctx);
+    ln_error_restore(&reason);
+    return status;
+}
+
+static ln_status load_all(ln_context *ctx, const char *datafile)
+{
+    LN_TRY(load(ctx, datafile));
+    ctx->has_stale_failover = false;
+    return ctx->failover ? load_failover(ctx, datafile) : LN_OK;
+}
+
 ln_status ln_context_load(ln_context *ctx, const char *datafile)
 {
     ln_phase phase;
     ln_phase_begin(ctx, LN_PHASE_LOAD, &phase);
-    return ln_phase_end(&phase, load(ctx, datafile));
+    return ln_phase_end(&phase, load_all(ctx, datafile));
 }
 
 void ln_context_unload_alone(ln_context *ctx)
@@ -563,6 +585,7 @@ void ln_context_unload(ln_context *ctx)
     if (!ctx || ctx->state != LN_CONTEXT_LOADED)
         return;
     ln_context_unload_alone(ctx);
+    ln_context_unload(ctx->failover);
     ln_meter_keep_at_most(ctx->meter, 0);
     if (ctx->plans)
         ctx->plans->unload(ctx->plans, ctx);
@@ -663,6 +686,23 @@ ln_tensor_entry *ln_context_find_loaded(const ln_context *ctx, const char *tname
     return entry;
 }
 
+static ln_status set_value(ln_context *ctx, ln_tensor_entry *entry, const void *data)
+{
+    LN_TRY(ln_context_make_writable(ctx, entry));
+    return ln_tensor_table_set_data(ctx->tensor_table, entry->name, data);
+}
+
+static ln_status set_constant(ln_context *ctx, ln_tensor_entry *entry, const void *data)
+{
+    LN_TRY(ln_context_prepare_static(ctx, entry->name));
+    LN_TRY(ln_failover_set_data(ctx, entry->name, data));
+    ln_status status = set_value(ctx, entry, data);
+    if (status == LN_OK)
+        status = ln_context_rerun_static(ctx, NULL, entry->name);
+    ctx->has_stale_failover = ctx->has_stale_failover || status != LN_OK;
+    return status;
+}
+
 ln_status ln_context_set_data(ln_context *ctx, const char *tname, const void *data)
 {
     ln_tensor_entry *entry = ln_context_find_loaded(ctx, tname);
@@ -676,11 +716,7 @@ ln_status ln_context_set_data(ln_context *ctx, const char *tname, const void *da
                        "the shape of tensor '%s' is open; bind it before compiling, or use "
                        "ln_context_set_object",
                        tname);
-    if (entry->isstatic)
-        LN_TRY(ln_context_prepare_static(ctx, tname));
-    LN_TRY(ln_context_make_writable(ctx, entry));
-    LN_TRY(ln_tensor_table_set_data(ctx->tensor_table, tname, data));
-    return entry->isstatic ? ln_context_rerun_static(ctx, NULL, tname) : LN_OK;
+    return entry->isstatic ? set_constant(ctx, entry, data) : set_value(ctx, entry, data);
 }
 
 void *ln_context_get_data(ln_context *ctx, const char *tname, void *data)

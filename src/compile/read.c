@@ -15,6 +15,7 @@
 #include "compile/beside.h"
 #include "compile/clone.h"
 #include "compile/context_plan.h"
+#include "compile/failover.h"
 #include "compile/limits.h"
 #include "compile/reshape.h"
 #include "desc/rule_weight.h"
@@ -256,11 +257,20 @@ static ln_status copy_bare(const ln_context *ctx, ln_context **out_copy)
     return status;
 }
 
+// Its text has no plan but says how to compile it, or there is none.
+static ln_status copy_with_failover(const ln_context *ctx, ln_context **out_copy)
+{
+    LN_TRY(ln_plans_copy_model(ctx, true, out_copy));
+    return *out_copy ? LN_OK : LN_FAIL(LN_UNSUPPORTED, LN_NOT_WRITTEN_WITH_FAILOVER);
+}
+
 // The compiled model as its text has it: *out_copy, or, NULL, as it is. The plan in the text is
 // that of its reader, who has no memory for what is in the model's file.
 static ln_status copy_for_reader(const ln_context *ctx, ln_context **out_copy)
 {
     *out_copy = NULL;
+    if (ctx->failover)
+        return copy_with_failover(ctx, out_copy);
     if (ctx->weights || ln_attached_count(ctx->attached) == 0)
         return ln_plans_copy_model(ctx, true, out_copy);
     if (copy_bare(ctx, out_copy) == LN_OK)

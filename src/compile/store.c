@@ -23,6 +23,7 @@
 #include "compile/beside.h"
 #include "compile/context_plan.h"
 #include "compile/exchange.h"
+#include "compile/failover.h"
 #include "compile/given_again.h"
 #include "compile/load_part.h"
 #include "compile/reshape.h"
@@ -557,6 +558,8 @@ ln_status ln_context_store(ln_context *ctx, const char *datafile, const char *pa
         return LN_FAIL(LN_STATE, "constants are stored of a model that is compiled and not loaded");
     ln_context *model;
     LN_TRY(ln_plans_copy_model(ctx, true, &model));
+    if (!model && ctx->failover)
+        return LN_FAIL(LN_UNSUPPORTED, LN_NOT_WRITTEN_WITH_FAILOVER);
     ln_status status = LN_OK;
     if (has_weights(model ? model : ctx, datafile))
         status = model ? store_dynamic(ctx, model, datafile, path, out_count)

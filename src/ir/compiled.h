@@ -38,7 +38,8 @@ typedef struct ln_compiled_tensor {
     X(tunes)                                                                                       \
     X(avoids_winograd)                                                                             \
     X(keeps_halves)                                                                                \
-    X(stays_as_read)
+    X(stays_as_read)                                                                               \
+    X(fails_over)
 
 typedef struct ln_file_options {
 #define OPTION(name) int name;

@@ -89,6 +89,9 @@ void ln_context_forget_plan(ln_context *ctx)
     ctx->target = NULL;
     ln_uses_drop(ctx->uses);
     ctx->uses = NULL;
+    ln_context_free(ctx->failover);
+    ctx->failover = NULL;
+    ctx->has_stale_failover = false;
     memset(ctx->mem_sizes, 0, sizeof ctx->mem_sizes);
     memset(ctx->static_sizes, 0, sizeof ctx->static_sizes);
     memset(ctx->load_sizes, 0, sizeof ctx->load_sizes);

@@ -162,6 +162,9 @@ static ln_status take_over(ln_context *ctx, const ln_op *op, ln_param_entry *par
 
 typedef ln_status set_value(ln_param_entry *entry, void *value);
 
+static ln_status set_param(ln_context *ctx, const char *opname, const char *pname, set_value *set,
+                           void *value);
+
 // A device was asked whether it takes the operator as it is, and has prepared it so.
 static ln_status check_not_on_device(const ln_context *ctx, const ln_op *op)
 {
@@ -172,6 +175,13 @@ static ln_status check_not_on_device(const ln_context *ctx, const ln_op *op)
         "operator '%s' (%s) is computed by device '%s', which takes it as it is; set its "
         "parameters before compiling, or compile the model without the device",
         op->op_arg->name, op->op_arg->optype, op->op_arg->arch);
+}
+
+static ln_status set_in_failover(const ln_context *ctx, const char *opname, const char *pname,
+                                 set_value *set, void *value)
+{
+    ln_status status = set_param(ctx->failover, opname, pname, set, value);
+    return status == LN_OK ? LN_OK : ln_fail_prefix("failover");
 }
 
 static ln_status set_param(ln_context *ctx, const char *opname, const char *pname, set_value *set,
@@ -190,8 +200,12 @@ static ln_status set_param(ln_context *ctx, const char *opname, const char *pnam
     ln_status status = set(tried, value);
     if (status == LN_OK)
         status = try_out(ctx, op, trial);
-    if (status == LN_OK)
+    if (status == LN_OK && ctx->failover)
+        status = set_in_failover(ctx, opname, pname, set, value);
+    if (status == LN_OK) {
         status = take_over(ctx, op, param, tried);
+        ctx->has_stale_failover = ctx->has_stale_failover || status != LN_OK;
+    }
     ln_op_free_lists_too(trial);
     return status;
 }
@@ -204,7 +218,11 @@ typedef struct listed_value {
 
 static ln_status set_listed(ln_param_entry *entry, void *value)
 {
-    return ln_param_vset(entry, ((listed_value *)value)->ap);
+    va_list ap; // failover takes the values, too
+    va_copy(ap, ((listed_value *)value)->ap);
+    ln_status status = ln_param_vset(entry, ap);
+    va_end(ap);
+    return status;
 }
 
 ln_status ln_context_set_param(ln_context *ctx, const char *opname, const char *pname, ...)

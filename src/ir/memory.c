@@ -12,6 +12,7 @@
 
 #include <lightnet/allocator.h>
 
+#include "base/error_state.h"
 #include "plan/mem_copy.h"
 #include "plan/mem_use.h"
 
@@ -64,9 +65,11 @@ static ln_status alloc_type(ln_memory *memory, ln_mem_type mtype, size_t byte_co
     }
     memory->starts[mtype] = info.alloc_func(byte_count);
     memory->free_funcs[mtype] = info.free_func;
-    if (!memory->starts[mtype])
-        return LN_FAIL(LN_NO_MEMORY, "out of memory: %zu bytes of %s were refused", byte_count,
-                       ln_mem_type_title(mtype));
+    if (!memory->starts[mtype]) {
+        ln_fail(LN_NO_MEMORY, "out of memory: %zu bytes of %s were refused", byte_count,
+                ln_mem_type_title(mtype));
+        return mtype == LN_MEM_CPU ? LN_NO_MEMORY : ln_error_note_device(LN_NO_MEMORY);
+    }
     ln_mem_type_hold(mtype);
     if (mtype == LN_MEM_CPU)
         ask_for_large_pages(memory->starts[mtype], byte_count);

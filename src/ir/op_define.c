@@ -9,6 +9,7 @@
 
 #include <lightnet/op_info.h>
 
+#include "base/error_state.h"
 #include "ir/op_life.h"
 
 #define MESSAGE_BYTES 4096
@@ -24,11 +25,16 @@ ln_status ln_op_fail(ln_op_arg *op_arg, ln_status status, const char *fmt, ...)
     va_end(ap);
     if (status == LN_OK)
         status = LN_INTERNAL; // a failure that says it is none
-    if (!op_arg)
-        return LN_FAIL(status, "%s", message);
-    op_arg->status = status;
-    return LN_FAIL(status, "%s: `%s` %s", op_arg->optype ? op_arg->optype : "(no type)",
-                   op_arg->name ? op_arg->name : "", message);
+    // The operator names itself in what it is told of a copy.
+    bool is_of_device = ln_error_is_of_device() && ln_error_status() == status;
+    if (op_arg)
+        op_arg->status = status;
+    if (op_arg)
+        ln_fail(status, "%s: `%s` %s", op_arg->optype ? op_arg->optype : "(no type)",
+                op_arg->name ? op_arg->name : "", message);
+    else
+        ln_fail(status, "%s", message);
+    return is_of_device ? ln_error_note_device(status) : status;
 }
 
 // ---- Outputs ----

@@ -8,6 +8,7 @@
 
 #include <lightnet/allocator.h>
 
+#include "base/error_state.h"
 #include "plan/mem_device.h"
 
 static bool is_of_devices(ln_mem_type a, ln_mem_type b)
@@ -62,8 +63,9 @@ ln_status ln_mem_copy(ln_mem_type dst_mtype, void *dst, ln_mem_type src_mtype, c
     char reason[512];
     snprintf(reason, sizeof reason, "%s%s", has_reason ? ": " : "",
              has_reason ? ln_error_message() : "");
-    return LN_FAIL(status, "%zu bytes could not be copied from %s to %s%s", byte_count,
-                   ln_mem_type_title(src_mtype), ln_mem_type_title(dst_mtype), reason);
+    ln_fail(status, "%zu bytes could not be copied from %s to %s%s", byte_count,
+            ln_mem_type_title(src_mtype), ln_mem_type_title(dst_mtype), reason);
+    return ln_error_note_device(status);
 }
 
 ln_status ln_mem_clear(ln_mem_type mtype, void *start, size_t byte_count)

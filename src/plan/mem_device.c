@@ -10,6 +10,8 @@
 
 #include <lightnet/allocator.h>
 
+#include "base/error_state.h"
+
 typedef struct block {
     struct block *next;
     uintptr_t start;
@@ -27,7 +29,7 @@ static ln_status fail_alloc(ln_mem_type mtype, size_t byte_count, ln_status stat
     else
         ln_fail(status, "out of memory: %zu bytes of %s were refused", byte_count,
                 ln_mem_type_title(mtype));
-    return status;
+    return ln_error_note_device(status);
 }
 
 ln_status ln_mem_device_alloc(ln_mem_type mtype, const ln_mem_device *device, size_t byte_count,

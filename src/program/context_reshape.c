@@ -72,6 +72,8 @@ static ln_status reshape(ln_context *ctx, size_t count, const ln_input_shape *sh
     if (!ctx->plans)
         return LN_FAIL(LN_STATE, "the inputs of this model have fixed shapes, or it was compiled "
                                  "elsewhere: its shapes cannot change");
+    if (ctx->failover)
+        LN_TRY(ln_context_reshape(ctx->failover, count, shapes));
     return ctx->state == LN_CONTEXT_LOADED ? change(ctx, count, shapes)
                                            : ln_plans_replan(ctx, count, shapes);
 }

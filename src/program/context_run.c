@@ -12,12 +12,14 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "compile/failover.h"
 #include "compile/instance.h"
 #include "compile/runner.h"
 #include "ir/context.h"
 #include "ir/open.h"
 #include "ir/phase.h"
 #include "program/face.h"
+#include "program/failover.h"
 
 // ---- Values ----
 
@@ -118,6 +120,31 @@ static ln_status follow(ln_context *ctx)
     return take_outputs(ctx, face->session);
 }
 
+static ln_status run(ln_context *ctx)
+{
+    bool follows = ln_plans_follow(ctx) && has_values(ctx);
+    return follows ? follow(ctx) : ln_context_run_alone(ctx);
+}
+
+// Main memory of the plan that has run.
+static size_t used_byte_count(const ln_context *ctx)
+{
+    const ln_face *face = ctx->plans ? (const ln_face *)ctx->plans->follower : NULL;
+    size_t own = ctx->mem_sizes[LN_MEM_CPU];
+    size_t other = face && face->session ? ln_session_plan_bytes(face->session) : 0;
+    return other > own ? other : own;
+}
+
+static ln_status run_or_fail_over(ln_context *ctx)
+{
+    ln_error_clear(); // what failed before is no reason
+    ln_status status = run(ctx);
+    if (status == LN_OK || !ln_failover_is_due(ctx))
+        return status;
+    ctx->work_done = ctx->work_limit - ctx->work_left;
+    return ln_failover_run(ctx, used_byte_count(ctx));
+}
+
 ln_status ln_context_run(const ln_context *ctx)
 {
     if (!ctx)
@@ -130,6 +157,5 @@ ln_status ln_context_run(const ln_context *ctx)
     ln_context *root = (ln_context *)(uintptr_t)ctx;
     ln_phase phase;
     ln_phase_begin(root, LN_PHASE_RUN, &phase);
-    bool follows = ln_plans_follow(ctx) && has_values(ctx);
-    return ln_phase_end(&phase, follows ? follow(root) : ln_context_run_alone(root));
+    return ln_phase_end(&phase, root->failover ? run_or_fail_over(root) : run(root));
 }

@@ -221,7 +221,7 @@ static ln_status wait(ln_instances *all, const ln_context *caller)
 static bool is_refusal(ln_status status)
 {
     return status != LN_NO_MEMORY && status != LN_TIMEOUT && status != LN_CANCELLED &&
-           status != LN_LIMIT && status != LN_INTERNAL;
+           status != LN_LIMIT && status != LN_INTERNAL && !ln_error_is_of_device();
 }
 
 // What making has come to.
@@ -295,6 +295,7 @@ static void note_failure(ln_row *r, ln_status status)
     bool is_of_maker = status == LN_TIMEOUT || status == LN_CANCELLED;
     r->state = is_of_maker ? ABANDONED : FAILED;
     r->status = status;
+    r->is_of_device = ln_error_is_of_device();
     r->reason = is_of_maker ? NULL : ln_strdup(ln_error_message());
 }
 
@@ -351,7 +352,8 @@ static ln_status finish(const ln_row *r)
 {
     if (r->state != FAILED)
         return LN_OK;
-    return LN_FAIL(r->status, "%s", r->reason ? r->reason : "out of memory");
+    ln_fail(r->status, "%s", r->reason ? r->reason : "out of memory");
+    return r->is_of_device ? ln_error_note_device(r->status) : r->status;
 }
 
 // *out_row, which is held whatever happens, is NULL or ABANDONED if another attempt finds more.

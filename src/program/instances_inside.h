@@ -23,6 +23,7 @@ typedef struct ln_row {
     ln_row_state state;
     ln_status status; // of FAILED, with the reason
     char *reason;
+    bool is_of_device; // it is a device that has failed
     bool is_listed;
     size_t byte_count;   // of constants that it does not share
     size_t holder_count; // sessions, and who makes it or waits for it

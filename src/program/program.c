@@ -19,6 +19,7 @@ static void destroy(ln_program *program)
         ln_free(program->ends[i].first);
     }
     ln_free(program->ends);
+    ln_program_release(program->failover);
     ln_instance_destroy(program->instance);
     if (!program->is_face) {
         ln_instances_destroy(program->instances);
@@ -134,16 +135,48 @@ static bool has_open_inputs(const ln_context *ctx)
     return is_any;
 }
 
-static ln_status fill(ln_program *program, const ln_context *ctx)
+static ln_status adopt(ln_context *ctx, ln_program **out_program);
+
+// Sessions that run clones have it in these.
+static ln_status make_failover(ln_program *program)
 {
-    LN_TRY(ln_context_clone(ctx, &program->ctx));
+    ln_context *failover = program->ctx->failover;
+    if (!failover || program->ctx->has_stale_failover ||
+        (!program->instance && !program->instances))
+        return LN_OK;
+    program->ctx->failover = NULL;
+    return adopt(failover, &program->failover);
+}
+
+static ln_status fill(ln_program *program)
+{
     bool has_frame = ln_frame_fits(program->ctx);
     bool has_instances =
         ln_plans_have_instances(program->ctx) && (has_frame || has_open_inputs(program->ctx));
     LN_TRY(note_ends(program, true, has_instances));
     if (has_frame)
         LN_TRY(ln_instance_create(program->ctx, &program->instance));
-    return has_instances ? make_instances(program) : LN_OK;
+    if (has_instances)
+        LN_TRY(make_instances(program));
+    return make_failover(program);
+}
+
+// Takes `ctx`, which nobody else has.
+static ln_status adopt(ln_context *ctx, ln_program **out_program)
+{
+    ln_program *program = *out_program = ln_alloc(sizeof *program);
+    if (!program) {
+        ln_context_free(ctx);
+        return LN_NO_MEMORY;
+    }
+    atomic_init(&program->holder_count, 1);
+    program->ctx = ctx;
+    ln_status status = fill(program);
+    if (status != LN_OK) {
+        destroy(program);
+        *out_program = NULL;
+    }
+    return status;
 }
 
 ln_status ln_program_create(const ln_context *ctx, ln_program **out_program)
@@ -153,17 +186,9 @@ ln_status ln_program_create(const ln_context *ctx, ln_program **out_program)
     *out_program = NULL;
     if (!ctx || ctx->state != LN_CONTEXT_LOADED)
         return LN_FAIL(LN_STATE, "the model is not loaded; call ln_context_load first");
-    ln_program *program = ln_alloc(sizeof *program);
-    if (!program)
-        return LN_NO_MEMORY;
-    atomic_init(&program->holder_count, 1);
-    ln_status status = fill(program, ctx);
-    if (status != LN_OK) {
-        destroy(program);
-        return status;
-    }
-    *out_program = program;
-    return LN_OK;
+    ln_context *clone;
+    LN_TRY(ln_context_clone(ctx, &clone));
+    return adopt(clone, out_program);
 }
 
 ln_status ln_program_create_face(ln_context *ctx, ln_instances *instances, ln_program **out_program)

@@ -31,7 +31,8 @@ struct ln_program {
     ln_instances *instances; // one for each shape, that one too. Both NULL: sessions are clones
     ln_program_end *ends;    // inputs, then outputs
     size_t input_count, output_count;
-    bool is_face; // of a context, which has `ctx`, itself, and `instances`
+    ln_program *failover; // of the model on the host; NULL: none, or clones have theirs
+    bool is_face;         // of a context, which has `ctx`, itself, and `instances`
 };
 
 // The program that a context which was never bound is the face of.

@@ -9,6 +9,7 @@
 #include <lightnet/allocator.h>
 
 #include "base/error_state.h"
+#include "compile/failover.h"
 #include "ir/context.h"
 #include "ir/devices.h"
 #include "ir/open.h"
@@ -25,6 +26,7 @@ void ln_session_free(ln_session *session)
     if (!session || !ln_session_end_async(session))
         return;
     ln_session_end_values(session);
+    ln_session_free(session->failover);
     ln_context_free(session->clone);
     ln_frame_destroy(session->frame);
     ln_free(session->bindings);
@@ -88,10 +90,23 @@ static ln_status fill_session(ln_session *session)
                                      .pool = ln_pool_retain(ctx->pool),
                                      .writes = ln_writes_retain(ctx->writes)};
     session->face = &session->own_face;
+    if (session->program->failover)
+        LN_TRY(ln_session_create(session->program->failover, &session->failover));
     if (session->program->instance)
         return make_frame(session);
     return session->program->instances ? ln_session_begin_values(session)
                                        : ln_context_clone(ctx, &session->clone);
+}
+
+// The device has no memory for a session.
+static ln_session *take_failover(ln_session *session)
+{
+    ln_session *failover = session->failover;
+    ln_error_state reason;
+    ln_failover_begin(&reason);
+    session->failover = NULL;
+    failover->is_failover = true;
+    return failover;
 }
 
 ln_status ln_session_create(ln_program *program, ln_session **out_session)
@@ -105,13 +120,17 @@ ln_status ln_session_create(ln_program *program, ln_session **out_session)
     if (!session)
         return LN_NO_MEMORY;
     session->program = ln_program_retain(program);
+    ln_error_clear(); // what failed before is no reason
     ln_status status = fill_session(session);
-    if (status != LN_OK) {
-        ln_session_free(session);
-        return status;
+    if (status == LN_OK) {
+        *out_session = session;
+        return LN_OK;
     }
-    *out_session = session;
-    return LN_OK;
+    bool is_due = session->failover && ln_error_is_of_device();
+    if (is_due)
+        *out_session = take_failover(session);
+    ln_session_free(session);
+    return is_due ? LN_OK : status;
 }
 
 // ---- Data ----
@@ -163,6 +182,8 @@ static ln_status find_tensor(const ln_session *session, const ln_program_end *en
                              const tl_tensor **out_tensor)
 {
     *out_tensor = NULL;
+    if (session->has_failed_over && !end->is_input)
+        return ln_session_borrow_tensor(session->failover, end->name, out_tensor);
     if (session->values)
         return ln_session_find_value(session, end, out_tensor);
     *out_tensor = ln_session_frame_tensor(session, end);
@@ -391,7 +412,7 @@ static ln_status copy_bound(ln_session *session, bool is_input)
     size_t to = is_input ? program->input_count : from + program->output_count;
     for (size_t i = from; session->bindings && i < to; i++) {
         const ln_session_binding *binding = &session->bindings[i];
-        if (binding->data && !binding->is_in_place)
+        if (binding->data && (!binding->is_in_place || (session->has_failed_over && !is_input)))
             LN_TRY((is_input ? copy_input : copy_output)(session, &program->ends[i], binding));
     }
     return LN_OK;
@@ -698,12 +719,28 @@ static ln_status run_clone(ln_session *session)
     return LN_OK;
 }
 
-ln_status ln_session_run_now(ln_session *session)
+static ln_status run_once(ln_session *session)
 {
     if (session->values)
-        LN_TRY(ln_session_run_values(session));
-    else
-        LN_TRY(session->clone ? run_clone(session) : run_frame(session));
+        return ln_session_run_values(session);
+    return session->clone ? run_clone(session) : run_frame(session);
+}
+
+// Both attempts are within one limit of time.
+static ln_status run_or_fail_over(ln_session *session)
+{
+    ln_phase phase;
+    ln_error_clear(); // what failed before is no reason
+    ln_phase_begin(session->face, LN_PHASE_RUN, &phase);
+    return ln_phase_end(&phase, ln_session_fail_over(session, run_once(session)));
+}
+
+ln_status ln_session_run_now(ln_session *session)
+{
+    session->has_failed_over = false;
+    LN_TRY(session->failover ? run_or_fail_over(session) : run_once(session));
+    if (session->is_failover)
+        atomic_fetch_add(&session->failover_count, 1);
     return copy_bound(session, false);
 }
 

@@ -41,6 +41,10 @@ struct ln_session {
                             // context whose runs they are
     ln_context own_face;    // no model
     _Atomic double done, total;     // of the run that goes on, or was the last, in work units
+    ln_session *failover;           // of the program's failover, with a workspace; NULL: none
+    bool is_failover;               // all its runs are of that, as the device has no memory for it
+    bool has_failed_over;           // the last run has: its outputs are there
+    _Atomic size_t failover_count;  // runs that did
     struct ln_session_async *async; // runs in a thread of their own; NULL: none has been started
 };
 
@@ -62,6 +66,17 @@ void ln_session_move(const ln_session *session, size_t number, void *first);
 
 // What an input that is bound has there.
 tl_tensor ln_session_bound_tensor(const ln_session_binding *binding);
+
+// Main memory of the plan that the session has run last; 0: none.
+size_t ln_session_plan_bytes(const ln_session *session);
+
+// The elements and shape that a run reads input `i` from; LN_STATE if it has none. Of a session
+// that does not always run a clone.
+ln_status ln_session_find_given(const ln_session *session, size_t i, tl_tensor *out_given);
+
+// After a run that has failed with `status`: runs the failover, if that is due, in a phase of
+// `face`. Returns the status of the run.
+ln_status ln_session_fail_over(ln_session *session, ln_status status);
 
 // Runs the frame, in a phase of `face`.
 ln_status ln_session_run_steps(ln_session *session);

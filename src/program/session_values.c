@@ -148,11 +148,15 @@ ln_status ln_session_copy_value(ln_session *session, const ln_program_end *end,
 // ---- What a run is given ----
 
 // The elements and shape that a run reads input `i` from.
-static ln_status find_given(const ln_session *session, size_t i, tl_tensor *out_given)
+ln_status ln_session_find_given(const ln_session *session, size_t i, tl_tensor *out_given)
 {
     const ln_session_binding *binding = session->bindings ? &session->bindings[i] : NULL;
     if (binding && binding->data) {
         *out_given = ln_session_bound_tensor(binding);
+        return LN_OK;
+    }
+    if (!session->values) {
+        *out_given = *ln_session_frame_tensor(session, &session->program->ends[i]);
         return LN_OK;
     }
     if (!session->values[i])
@@ -167,7 +171,7 @@ static ln_status list_shapes(ln_session *session, size_t *out_count)
     *out_count = 0;
     for (size_t i = 0; i < program->input_count; i++) {
         tl_tensor given;
-        LN_TRY(find_given(session, i, &given));
+        LN_TRY(ln_session_find_given(session, i, &given));
         if (program->ends[i].takes_shapes)
             session->shapes[(*out_count)++] = (ln_input_shape){
                 .tname = program->ends[i].name, .ndim = given.ndim, .dims = given.dims};
@@ -244,7 +248,7 @@ static ln_status put_ends(ln_session *session)
     const ln_program *program = session->program;
     for (size_t i = 0; i < program->input_count; i++) {
         tl_tensor given;
-        LN_TRY(find_given(session, i, &given));
+        LN_TRY(ln_session_find_given(session, i, &given));
         if (can_use(session, i))
             use_bound(session, i);
         else if (given.len > 0)
@@ -270,7 +274,7 @@ static ln_status give_clone(const ln_session *session, size_t i)
 {
     const ln_program_end *end = &session->program->ends[i];
     tl_tensor given;
-    LN_TRY(find_given(session, i, &given));
+    LN_TRY(ln_session_find_given(session, i, &given));
     bool is_value = session->values[i] && given.data == ln_object_tensor(session->values[i])->data;
     ln_object *value =
         is_value ? ln_object_retain(session->values[i]) : ln_object_copy_tensor(&given, NULL);

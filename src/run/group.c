@@ -51,9 +51,10 @@ static ln_status finish(const ln_group *group, ln_status status)
     if (status == LN_OK)
         return LN_OK;
     if (ln_error_status() == LN_OK)
-        return LN_FAIL(status, "arch '%s' fails in the group that begins with '%s'", arch, first);
-    (void)ln_fail_prefix("arch '%s': group of '%s'", arch, first);
-    return status;
+        ln_fail(status, "arch '%s' fails in the group that begins with '%s'", arch, first);
+    else
+        (void)ln_fail_prefix("arch '%s': group of '%s'", arch, first);
+    return ln_error_note_device(status);
 }
 
 ln_status ln_group_create(const ln_arch *arch, const ln_list *ops, ln_group **out_group)

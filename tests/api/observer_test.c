@@ -40,7 +40,7 @@ TEST(operators_are_told_in_order_and_constants_are_not)
     CHECK_OK(ln_arch_init());
     ln_context *ctx = load_text(sum_and_softmax, "ref");
     record r = {.text = ""};
-    ln_observer observer = {before, after, &r};
+    ln_observer observer = {.before = before, .after = after, .user = &r};
     ln_context_set_observer(ctx, &observer);
     CHECK_OK(ln_context_run(ctx));
     CHECK_STR_EQ(r.text, "<elew_ref >elew_ref <softmax_ref >softmax_ref ");
@@ -58,11 +58,11 @@ TEST(either_function_may_be_missing)
     CHECK_OK(ln_arch_init());
     ln_context *ctx = load_text(sum_and_softmax, "ref");
     record r = {.text = ""};
-    ln_observer observer = {before, NULL, &r};
+    ln_observer observer = {.before = before, .user = &r};
     ln_context_set_observer(ctx, &observer);
     CHECK_OK(ln_context_run(ctx));
     CHECK_STR_EQ(r.text, "<elew_ref <softmax_ref ");
-    observer = (ln_observer){NULL, NULL, NULL};
+    observer = (ln_observer){0};
     CHECK_OK(ln_context_run(ctx));
     ln_context_set_observer(NULL, &observer);
     close_context(ctx);
@@ -74,7 +74,7 @@ TEST(a_clone_has_no_observer)
     CHECK_OK(ln_arch_init());
     ln_context *ctx = load_text(SMALL_MODEL, "ref"), *clone;
     record r = {.text = ""};
-    ln_observer observer = {before, after, &r};
+    ln_observer observer = {.before = before, .after = after, .user = &r};
     ln_context_set_observer(ctx, &observer);
     CHECK_OK(ln_context_clone(ctx, &clone));
     CHECK_OK(ln_context_run(clone));

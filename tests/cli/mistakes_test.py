@@ -543,7 +543,7 @@ MISTAKES = r"""
 1 run out.json --zero -t ref
     out.json is compiled already, for cpu; --target=ref belongs to where it is compiled
 1 run out.json --zero --keep-halves
-    out.json is compiled already, so --skip, --rules, --tune and --keep-halves come too late
+    out.json is compiled already, so --skip, --rules, --tune, --keep-halves and --failover come too late
 1 -r out.json --zero --tune
     out.json is compiled already
 1 run half16.net -i large.npy

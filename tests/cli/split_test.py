@@ -187,6 +187,39 @@ def check_compiled(model, folder):
     assert split["devices"] == again["devices"] and split["copies"] == again["copies"]
 
 
+def check_failover(model, folder):
+    """The same outputs where the device fails, once it is said and planned; else the run fails."""
+    expected = run("run", "-t", "ref", "--zero", model)[0]
+    for call in ("run", "wait"):
+        fault = "fail_%s=0" % call
+        assert "injected failure of " + call in run("run", *on("echo,ref"), "--zero", model, echo=fault, code=1)[1]
+        text, said = run("run", *on("echo,ref"), "--failover", "--zero", model, echo=fault)
+        assert text == expected
+        assert said.count("the run is done again on the host: arch 'echo'") == 1, said
+    alone = re.search("static .* bytes", run("plan", "--short", "-t", "ref", model)[0])[0]
+    assert "failover to ref: %s of main memory" % alone in run("plan", "--short", *on("echo,ref"), "--failover", model)[0]
+    assert "failover   to ref, in main memory: static" in run("inspect", *on("echo,ref"), "--failover", model)[0]
+    for verb in ("plan", "inspect"):
+        split = json.loads(run(verb, "--json", *on("echo,ref"), "--failover", model)[0])["split"]
+        assert alone == "static %(static)d + workspace %(workspace)d = peak %(peak)d bytes" % split["failover"]
+        assert json.loads(run(verb, "--json", *on("echo,ref"), model)[0])["split"]["failover"] is None
+    # A run in between fails over: the profile is of the others, the trace has an instant.
+    path = os.path.join(folder, "trace.json")
+    bench = ["bench", "--runs=3", "--warmup=1", "--min-time=0", "--profile", *on("echo,ref"), "--failover"]
+    whole = run(*bench, "--json", model)[0]
+    assert "failovers" not in json.loads(whole)
+    for skip in range(3, 12):
+        text, _ = run(*bench, "--trace", path, model, echo="fail_run=%d" % skip)
+        if "1 of 3 runs failed over to the host" in text:
+            break
+    else:
+        raise AssertionError("no run that is profiled failed over")
+    with open(path, encoding="utf-8") as f:
+        events = json.load(f)["traceEvents"]
+    assert sum(e["ph"] == "X" and e["cat"] == "run" for e in events) == 2
+    assert all("echo" in e["args"]["reason"] for e in events if e["ph"] == "i")
+
+
 def check_without(model):
     """A target without devices, or one that was never asked: nothing about them."""
     for arguments in (["-t", "cpu"], on("cpu"), ["-t", "null,cpu"]):
@@ -221,6 +254,7 @@ def main():
         check_trace(model, "echo,ref", "", folder)
         check_trace(model, "echo,echo2,ref", "left_out=50 seed=1", folder)
         check_compiled(model, folder)
+        check_failover(model, folder)
         check_without(model)
         check_mistakes(model, folder)
 

@@ -298,6 +298,7 @@ size_t echo_copied_out(void)
 typedef struct echo_op {
     ln_context *ctx; // NULL: a view, which is in its place already
     size_t in_count, out_count;
+    bool is_spoiled;   // a bit of its first output is another
     char (*names)[32]; // of the inputs, then of the outputs; "": it is a constant
 } echo_op;
 
@@ -410,9 +411,11 @@ static ln_status add_computation(echo_op *e, const ln_op_arg *arg)
     return LN_OK;
 }
 
-static ln_status prepare_op(echo_op *e, const ln_op *op)
+static ln_status prepare_op(const echo_device *device, echo_op *e, const ln_op *op)
 {
     const ln_op_arg *arg = op->op_arg;
+    const char *spoiled = device->settings.spoiled;
+    e->is_spoiled = spoiled && strcmp(arg->name, spoiled) == 0;
     e->in_count = (size_t)ln_list_length(arg->tensors_in);
     e->out_count = (size_t)ln_list_length(arg->tensors_out);
     e->names = ln_alloc_array(e->in_count + e->out_count + 1, sizeof *e->names);
@@ -466,7 +469,7 @@ static ln_status prepare(void *priv, const ln_list *ops, void **out_group)
     group->ops = ln_alloc_array(count, sizeof *group->ops);
     ln_status status = group->ops ? LN_OK : LN_NO_MEMORY;
     for (const ln_list *l = ops; l && status == LN_OK; l = l->next)
-        status = prepare_op(&group->ops[group->count++], l->data);
+        status = prepare_op(device, &group->ops[group->count++], l->data);
     if (status != LN_OK) {
         release(priv, group);
         return status;
@@ -492,6 +495,9 @@ static ln_status compute_op(const echo_op *e, tl_tensor *const **addresses)
         size_t n = tl_tensor_size(tensors[k]);
         LN_TRY(ln_context_get_data_n(e->ctx, e->names[k], alias_of(tensors[k]->data, n), n));
     }
+    const tl_tensor *first = tensors[e->in_count];
+    if (e->is_spoiled && tl_tensor_size(first) > 2)
+        ((char *)alias_of(first->data, 3))[2] ^= 0x40;
     return LN_OK;
 }
 

@@ -2,7 +2,8 @@
 // The devices `echo` and `echo2` of tests/echo/echo.h as a plug-in: what computes is a library of
 // its own within it, whose messages are passed on to the host.
 //
-// LN_ECHO in the environment is a list of settings: "left_out=20 seed=7 seconds=-1 sync".
+// LN_ECHO in the environment is a list of settings: "left_out=20 seed=7 seconds=-1 sync
+// spoil=func0". "fail_run=2" and "fail_wait=2": the third such call fails.
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -60,6 +61,7 @@ static echo_settings read_settings(void)
     echo_settings settings = {ECHO_DEFAULTS};
     const char *text = getenv("LN_ECHO");
     for (; text && *text; text += strcspn(text, " "), text += strspn(text, " ")) {
+        static char name[64];
         unsigned number;
         double seconds;
         if (sscanf(text, "left_out=%u", &number) == 1)
@@ -68,6 +70,12 @@ static echo_settings read_settings(void)
             settings.seed = number;
         else if (sscanf(text, "seconds=%lf", &seconds) == 1)
             settings.seconds = seconds;
+        else if (sscanf(text, "fail_run=%u", &number) == 1)
+            echo_fail(ECHO_RUN, (int)number);
+        else if (sscanf(text, "fail_wait=%u", &number) == 1)
+            echo_fail(ECHO_WAIT, (int)number);
+        else if (sscanf(text, "spoil=%63s", name) == 1)
+            settings.spoiled = name;
         else if (strncmp(text, "sync", strlen("sync")) == 0)
             settings.is_async = false;
     }
