@@ -31,6 +31,7 @@
 #include <lightnet/msg.h>
 
 #include "tests/differential/changes.h"
+#include "tests/differential/devices.h"
 #include "tests/differential/directed.h"
 #include "tests/differential/forms.h"
 #include "tests/differential/operators.h"
@@ -179,8 +180,9 @@ static void try_side(verdict *v, as_read *a, const char *text, const char *name,
     char message[600];
     side_run(text, o, &r);
     note_rules(&r);
-    bool is_exact = has_exact_model || (r.is_exact && strcmp(o->target, "ref") == 0);
-    if (!side_agrees(a, &r, is_exact, strcmp(o->target, "cpu") == 0, message, sizeof message))
+    bool is_in_floats = strstr(o->target, "cpu") != NULL;
+    bool is_exact = has_exact_model || (r.is_exact && !is_in_floats && !o->fails_over);
+    if (!side_agrees(a, &r, is_exact, is_in_floats, message, sizeof message))
         differ(v, name, &r, message);
     side_result_free(&r);
 }
@@ -408,46 +410,77 @@ static void try_dynamic_branch(verdict *v, as_read *const *steps, const model *m
     model_destroy(copy);
 }
 
-static void try_all_dynamic(verdict *v, const model *m, test_random *random)
-{
+// A model with dynamic sizes, and the same as read for some of them.
+typedef struct resizing {
     dynamic_size chosen[MOST_DYNAMIC];
-    int count = choose_sizes(m, random, chosen), by[STEPS][MOST_DYNAMIC];
-    if (count == 0 || v->is_failed)
-        return;
-    char *dynamic = write_with_sizes(m, chosen, count, NULL);
+    int count, by[STEPS][MOST_DYNAMIC];
+    char *dynamic; // NULL: out of memory
     as_read *steps[STEPS];
+} resizing;
+
+// False: the model has none that may change.
+static bool resizing_init(resizing *s, const model *m, test_random *random)
+{
+    s->count = choose_sizes(m, random, s->chosen);
+    if (s->count == 0)
+        return false;
+    s->dynamic = write_with_sizes(m, s->chosen, s->count, NULL);
     const int special =
         FIRST_SPECIAL + (int)test_random_below(random, FIRST_MULTIPLE - FIRST_SPECIAL);
     for (int i = 0; i < STEPS; i++) {
-        for (int k = 0; k < count; k++)
-            by[i][k] = size_steps[i][k] < TO(0) ? size_steps[i][k]
-                                                : size_steps[i][k] - TO(0) - chosen[k].size;
+        for (int k = 0; k < s->count; k++)
+            s->by[i][k] = size_steps[i][k] < TO(0) ? size_steps[i][k]
+                                                   : size_steps[i][k] - TO(0) - s->chosen[k].size;
         const bool is_tried = i < FIRST_MULTIPLE
                                   ? i < FIRST_SPECIAL || options.is_long || i == special
                                   : m->has_multiples;
-        char *fixed = is_tried ? write_with_sizes(m, chosen, count, by[i]) : NULL;
+        char *fixed = is_tried ? write_with_sizes(m, s->chosen, s->count, s->by[i]) : NULL;
         const side_result *r;
-        steps[i] = fixed ? as_read_create(fixed, &r) : NULL;
-        if (steps[i] && r->status != LN_OK) {
-            as_read_destroy(steps[i]);
-            steps[i] = NULL;
+        s->steps[i] = fixed ? as_read_create(fixed, &r) : NULL;
+        if (s->steps[i] && r->status != LN_OK) {
+            as_read_destroy(s->steps[i]);
+            s->steps[i] = NULL;
         }
         free(fixed);
     }
-    if (dynamic) {
-        try_dynamic(v, steps, dynamic, "dynamic cpu", &(side_options){.target = "cpu"});
-        if (options.is_long || test_random_below(random, 3) == 0)
-            try_dynamic(v, steps, dynamic, "dynamic ref", &(side_options){.target = "ref"});
-        if (options.is_long || test_random_below(random, 4) == 0)
-            try_dynamic(v, steps, dynamic, "dynamic compiled",
-                        &(side_options){.target = "cpu", .way = WAY_COMPILED});
-        try_ranges(v, steps, by, chosen, count, dynamic, random);
-        if (options.is_long || test_random_below(random, 6) == 0)
-            try_dynamic_branch(v, steps, m, chosen, count);
-    }
+    return true;
+}
+
+static void resizing_deinit(resizing *s)
+{
     for (int i = 0; i < STEPS; i++)
-        as_read_destroy(steps[i]);
-    free(dynamic);
+        as_read_destroy(s->steps[i]);
+    free(s->dynamic);
+}
+
+static void try_all_dynamic(verdict *v, const model *m, test_random *random)
+{
+    resizing s;
+    if (v->is_failed || !resizing_init(&s, m, random))
+        return;
+    if (s.dynamic) {
+        try_dynamic(v, s.steps, s.dynamic, "dynamic cpu", &(side_options){.target = "cpu"});
+        if (options.is_long || test_random_below(random, 3) == 0)
+            try_dynamic(v, s.steps, s.dynamic, "dynamic ref", &(side_options){.target = "ref"});
+        if (options.is_long || test_random_below(random, 4) == 0)
+            try_dynamic(v, s.steps, s.dynamic, "dynamic compiled",
+                        &(side_options){.target = "cpu", .way = WAY_COMPILED});
+        try_ranges(v, s.steps, s.by, s.chosen, s.count, s.dynamic, random);
+        if (options.is_long || test_random_below(random, 6) == 0)
+            try_dynamic_branch(v, s.steps, m, s.chosen, s.count);
+    }
+    resizing_deinit(&s);
+}
+
+static void try_sizes(verdict *v, const model *m, test_random *random, const char *name,
+                      const side_options *o)
+{
+    resizing s;
+    if (v->is_failed || !resizing_init(&s, m, random))
+        return;
+    if (s.dynamic)
+        try_dynamic(v, s.steps, s.dynamic, name, o);
+    resizing_deinit(&s);
 }
 
 static void try_in_branch(verdict *v, as_read *a, const model *m, const char *target)
@@ -503,6 +536,31 @@ static bool computes_constants(const model *m)
     return false;
 }
 
+// Devices take what they take of the model as it is, and of plans for other sizes.
+static void try_devices(verdict *v, as_read *a, const model *m, const char *text,
+                        test_random *random)
+{
+    static const side_way ways[] = {WAY_CONTEXT, WAY_SESSION, WAY_COMPILED};
+    char target[64];
+    if (v->is_failed)
+        return;
+    devices_open(random);
+    devices_draw_target(random, target, sizeof target);
+    side_options o = {.target = target, .way = ways[test_random_below(random, 3)]};
+    o.fails_over = o.way == WAY_SESSION && test_random_below(random, 2) == 0;
+    if (o.fails_over)
+        devices_fail(random);
+    try_side(v, a, text, "devices", &o);
+    if (options.is_long || test_random_below(random, 3) == 0)
+        try_sizes(v, m, random, "dynamic devices", &o);
+    if (v->is_failed) {
+        size_t used = strlen(v->message);
+        snprintf(v->message + used, sizeof v->message - used, " [-t %s: %s]", target,
+                 devices_text());
+    }
+    devices_close();
+}
+
 static void run_all(const model *m, uint64_t seed, verdict *v)
 {
     *v = (verdict){.is_run = false};
@@ -536,6 +594,9 @@ static void run_all(const model *m, uint64_t seed, verdict *v)
         if (options.is_long || test_random_below(&random, 8) == 0)
             try_side(v, a, text, "halves",
                      &(side_options){.target = "cpu", .keeps_halves = true, .threads = 3});
+        for (int i = options.is_long ? 6 : 1; i > 0; i--)
+            if (options.is_long || test_random_below(&random, 4) == 0)
+                try_devices(v, a, m, text, &random);
     } else if (options.is_verbose && a)
         printf("as read: %s: %s\n", read->stage, read->message);
     as_read_destroy(a);

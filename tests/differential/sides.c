@@ -54,7 +54,8 @@ static void note_rule(void *user, const ln_firing *f)
     side_result *out = user;
     if (f->is_skipped || f->is_failed || f->is_lowering)
         return;
-    if (!f->tag || strcmp(f->tag, "exact") != 0)
+    bool is_placed = strncmp(f->rule, "place on ", strlen("place on ")) == 0; // with bits of `ref`
+    if (!is_placed && (!f->tag || strcmp(f->tag, "exact") != 0))
         out->is_exact = false;
     for (int i = 0; i < out->rule_count; i++)
         if (strncmp(out->rules[i], f->rule, sizeof out->rules[i] - 1) == 0)
@@ -282,6 +283,7 @@ static ln_context *compiled(const char *text, const side_options *o, side_result
     options.avoids_winograd = !o->uses_winograd;
     options.keeps_halves = o->keeps_halves;
     options.freezes_constants = o->freezes_constants;
+    options.fails_over = o->fails_over;
     out->is_exact = true;
     (void)ln_context_set_threads(ctx, o->threads ? o->threads : 1);
     ln_status status = LN_OK;

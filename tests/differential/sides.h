@@ -53,7 +53,7 @@ typedef struct side_options {
     const char *target;
     side_way way;
     side_range ranges[2];
-    bool uses_winograd, keeps_halves, freezes_constants;
+    bool uses_winograd, keeps_halves, freezes_constants, fails_over;
     size_t threads; // 0: one
 } side_options;
 

@@ -41,8 +41,8 @@ typedef struct echo_settings {
     const char *const *names_of_1; // the same of device 1, where there are several; NULL: `names`
     bool has_wait_for;             // it can be asked whether a group is over
     int device_count;              // it has so many, which contexts open; 0: the arch is the device
-    const char *spoiled;           // it computes the operator of this name wrong; NULL: none
-    double seconds; // what `evaluate` says of a group; below 0: it has no such function
+    const char *spoiled; // it computes the operator of this name wrong, "*": all; NULL: none
+    double seconds;      // what `evaluate` says of a group; below 0: it has no such function
 } echo_settings;
 
 #define ECHO_DEFAULTS .is_async = true, .name = "echo", .mtype = LN_MEM_DPU
