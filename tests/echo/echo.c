@@ -334,9 +334,21 @@ typedef struct echo_device {
 static ln_status append(ln_context *ctx, const char *optype, const char *name, ln_list *ins,
                         ln_list *outs, ln_list *params)
 {
-    ln_op *op =
-        ln_op_create_from_proto(ln_op_find(optype), name, ins, outs, params, ctx->tensor_table);
-    return op ? ln_context_append_op(ctx, op) : ln_error_status();
+    // A list that could not be made whole is shorter, with a failure recorded.
+    ln_op *op = NULL;
+    if (ln_error_status() != LN_NO_MEMORY)
+        op =
+            ln_op_create_from_proto(ln_op_find(optype), name, ins, outs, params, ctx->tensor_table);
+    if (!op) {
+        ln_tensor_list_free(ins);
+        ln_tensor_list_free(outs);
+        ln_param_list_free(params);
+        return ln_error_status();
+    }
+    ln_status status = ln_context_append_op(ctx, op);
+    if (status != LN_OK)
+        ln_op_free_lists_too(op);
+    return status;
 }
 
 static ln_list *type_params(const tl_tensor *t)
@@ -416,6 +428,7 @@ static ln_status add_computation(echo_op *e, const ln_op_arg *arg)
 static ln_status prepare_op(const echo_device *device, echo_op *e, const ln_op *op)
 {
     const ln_op_arg *arg = op->op_arg;
+    ln_error_clear();
     const char *spoiled = device->settings.spoiled;
     e->is_spoiled = spoiled && (strcmp(arg->name, spoiled) == 0 || strcmp(spoiled, "*") == 0);
     e->in_count = (size_t)ln_list_length(arg->tensors_in);
@@ -554,8 +567,12 @@ static ln_status start(void *priv, void *group, tl_tensor *const *addresses)
     if (fails(ECHO_RUN))
         return LN_FAIL(LN_IO, "arch '%s': injected failure of run", device->settings.name);
     job *added = ln_alloc(sizeof *added);
-    if (!added)
+    job *listed_job = ln_alloc(sizeof *listed_job);
+    if (!added || !listed_job) {
+        ln_free(added);
+        ln_free(listed_job);
         return LN_NO_MEMORY;
+    }
     *added = (job){.group = group, .addresses = addresses};
     echo_say("start");
     pthread_mutex_lock(&device->lock);
@@ -565,11 +582,8 @@ static ln_status start(void *priv, void *group, tl_tensor *const *addresses)
         device->first = added;
     device->last = added;
     // Those that are waited for are found by their addresses, which no other run has.
-    job *listed_job = ln_alloc(sizeof *listed_job);
-    if (listed_job) {
-        *listed_job = (job){.next = device->done, .group = (void *)added};
-        device->done = listed_job;
-    }
+    *listed_job = (job){.next = device->done, .group = (void *)added};
+    device->done = listed_job;
     pthread_cond_broadcast(&device->changed);
     pthread_mutex_unlock(&device->lock);
     return LN_OK;
