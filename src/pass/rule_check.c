@@ -7,6 +7,7 @@
 
 #include <lightnet/arch.h>
 #include <lightnet/dtype.h>
+#include <lightnet/spelling.h>
 #include <lightnet/util.h>
 
 #include "desc/rule_weight.h"
@@ -523,14 +524,50 @@ ln_status ln_rule_check(const ln_rule_set *set, const ln_rule *rule)
     return check_pattern_params(&c);
 }
 
+// ---- Lowering ----
+
+static ln_status check_type_exists(const char *optype)
+{
+    if (ln_op_find(optype))
+        return LN_OK;
+    ln_nearest nearest = ln_nearest_to(optype);
+    const ln_op *op;
+    for (size_t i = 0; (op = ln_op_find_at(i)); i++)
+        ln_nearest_try(&nearest, op->op_arg->optype);
+    return LN_FAIL(LN_INVALID, "there is no operator type '%s'%s%s%s", optype,
+                   nearest.name ? "; did you mean '" : "", nearest.name ? nearest.name : "",
+                   nearest.name ? "'?" : "");
+}
+
+// `lower * => *_slab`: an operator of some type and its variant.
+static ln_status check_suffix(const char *suffix)
+{
+    const ln_op *op;
+    size_t len = strlen(suffix);
+    for (size_t i = 0; (op = ln_op_find_at(i)); i++) {
+        const char *optype = op->op_arg->optype;
+        size_t whole = strlen(optype);
+        if (whole > len && strcmp(optype + whole - len, suffix) == 0)
+            return LN_OK;
+    }
+    return LN_FAIL(LN_INVALID, "there is no operator type that ends in '%s'", suffix);
+}
+
+static ln_status check_lower(const ln_rule_lower *lower)
+{
+    if (lower->from)
+        LN_TRY(check_type_exists(lower->from));
+    LN_TRY(lower->has_star ? check_suffix(lower->to) : check_type_exists(lower->to));
+    return check_conditions(lower->conditions, lower->condition_count, NULL);
+}
+
 ln_status ln_rule_set_check(const ln_rule_set *set)
 {
     for (size_t i = 0; i < set->rule_count; i++)
         LN_TRY(ln_rule_check(set, &set->rules[i]));
     for (size_t i = 0; i < set->lower_count; i++) {
-        const ln_rule_lower *lower = &set->lowers[i];
-        if (check_conditions(lower->conditions, lower->condition_count, NULL) != LN_OK)
-            return ln_fail_prefix("%s:%d", set->file, lower->line);
+        if (check_lower(&set->lowers[i]) != LN_OK)
+            return ln_fail_prefix("%s:%d", set->file, set->lowers[i].line);
     }
     return LN_OK;
 }

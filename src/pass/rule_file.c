@@ -50,6 +50,8 @@ ln_status ln_rules_register(const char *arch_name, const char *text)
 {
     if (!arch_name || !text)
         return LN_FAIL(LN_INVALID, "rules are registered for an arch, from a text");
+    if (!ln_arch_find(arch_name))
+        return LN_FAIL(LN_NOT_FOUND, "there is no arch '%s' to register rules for", arch_name);
     char file[LN_MAX_NAME_LEN + 16];
     snprintf(file, sizeof file, "<rules of %.*s>", LN_MAX_NAME_LEN - 1, arch_name);
     ln_rule_set *set;

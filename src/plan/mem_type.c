@@ -231,8 +231,12 @@ static ln_status add_locked(const char *name, const char *title, const ln_mem_in
     while (number < LN_MEM_TYPE_SIZE && ln_mem_type_is_used((ln_mem_type)number))
         number++;
     if (number == LN_MEM_TYPE_SIZE)
-        return LN_FAIL(LN_LIMIT, "there are %d memory types, which is the most; remove one",
-                       LN_MEM_TYPE_SIZE);
+        return LN_FAIL(
+            LN_LIMIT,
+            "there are %d memory types, which is the most: %d have fixed names, and each "
+            "device with memory of its own has one from when it is named first until "
+            "its arch is unregistered; unregister an arch, or remove a type",
+            LN_MEM_TYPE_SIZE, NAMED_COUNT);
     added_type *a = added_at((ln_mem_type)number);
     snprintf(a->title, sizeof a->title, "%s", title ? title : name);
     snprintf(a->name, sizeof a->name, "%s", name);

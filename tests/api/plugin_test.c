@@ -235,6 +235,10 @@ TEST(rules_of_an_arch_are_checked_when_they_are_registered)
          "  => y = act(x | act=\"relu\")\n",
          "<rules of bare>:4: rule 'r': there is no operator type 'no_such_type'"},
         {"rule r [exact]\n  y = act(x)\n  => y = act(x)\n", "<rules of bare>:1:6:"},
+        {"lower act => act_bare\nlower act => act_bear",
+         "<rules of bare>:2: there is no operator type 'act_bear'; did you mean 'act_bare'?"},
+        {"lower * => *_bear", "<rules of bare>:1: there is no operator type that ends in '_bear'"},
+        {"lower acts => act_bare", "<rules of bare>:1: there is no operator type 'acts'"},
     };
     static const char *const core_ops[] = {"act", "elew", NULL};
     CHECK_OK(ln_arch_init());
