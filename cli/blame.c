@@ -78,8 +78,11 @@ static void print_deviation(const suspect *s, const char *title, const deviation
 {
     char words[512];
     describe_deviation(d, tensor_of(s, d->tensor), words, sizeof words);
-    printf("%s: tensor '%s' of '%s' (%s): %s\n", title, printable(d->tensor), printable(d->op),
-           printable(d->optype), words);
+    printf("%s: tensor '%s' of '%s' (%s)", title, printable(d->tensor), printable(d->op),
+           printable(d->optype));
+    if (*d->group)
+        printf(" in the group of '%s'", printable(d->group));
+    printf(": %s\n", words);
 }
 
 static void print_verdicts(const suspect *s, const culprit *c)

@@ -365,6 +365,39 @@ static int is_output_of(const ln_context *ctx, const ln_op *op, const char *tnam
     return is_output;
 }
 
+// What computes the tensor: copies from a device bring what is made there.
+static const ln_op *maker_of(const ln_context *ctx, const ln_op *op)
+{
+    while (strncmp(op->op_arg->optype, "copy_", strlen("copy_")) == 0) {
+        const ln_tensor_list_entry *src = op->op_arg->tensors_in->data;
+        const ln_tensor_entry *entry = ln_tensor_table_find(ctx->tensor_table, src->name);
+        const ln_op *maker =
+            entry && entry->creater ? ln_op_table_find(ctx->op_table, entry->creater) : NULL;
+        if (!maker || !maker->op_arg->tensors_in)
+            return op; // of an input or a constant
+        op = maker;
+    }
+    return op;
+}
+
+static void note_maker(const ln_context *ctx, const ln_op *op, deviation *d)
+{
+    const ln_arch *arch = ln_arch_find(op->op_arg->arch);
+    const ln_op *first = NULL;
+    snprintf(d->op, sizeof d->op, "%s", op->op_arg->name);
+    snprintf(d->optype, sizeof d->optype, "%s", op->op_arg->optype);
+    if (!arch || !arch->prepare)
+        return;
+    for (const ln_list *l = ctx->ops; l; l = l->next) {
+        const ln_op *at = l->data;
+        bool is_same = strcmp(at->op_arg->arch, op->op_arg->arch) == 0;
+        first = !is_same ? NULL : first ? first : at;
+        if (at == op)
+            break;
+    }
+    snprintf(d->group, sizeof d->group, "%s", first ? first->op_arg->name : "");
+}
+
 static ln_status compare_output(ln_context *got, const ln_op *op, const ln_tensor_list_entry *out,
                                 ln_context *expected, const tolerance *allowed,
                                 const compare_scope *scope, comparison *c)
@@ -379,8 +412,7 @@ static ln_status compare_output(ln_context *got, const ln_op *op, const ln_tenso
     deviation d;
     LN_TRY(compare_entries(got, got_entry, expected, expected_entry, allowed, &d));
     snprintf(d.tensor, sizeof d.tensor, "%s", out->name);
-    snprintf(d.op, sizeof d.op, "%s", op->op_arg->name);
-    snprintf(d.optype, sizeof d.optype, "%s", op->op_arg->optype);
+    note_maker(got, maker_of(got, op), &d);
     if (scope->on_tensor)
         scope->on_tensor(scope->user, &d);
     if (c->tensor_count++ == 0 || d.excess > c->worst.excess)

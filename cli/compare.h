@@ -40,12 +40,13 @@ typedef struct deviation {
     char tensor[LN_MAX_NAME_LEN]; // the names are those of a model's tensor, else ""
     char op[LN_MAX_NAME_LEN];     // that makes it
     char optype[LN_MAX_NAME_LEN];
-    const char *fault;         // not NULL: the tensors cannot be compared, for this reason
-    double excess;             // in units of what is allowed; over 1 is too much
-    int index;                 // of the element, in row-major order
-    int wrong_count;           // elements that are too far off
-    double largest_difference; // of all elements; infinite where only one of two is finite
-    double largest_relative;   // the same in relation to the expected number
+    char group[LN_MAX_NAME_LEN]; // of a device that the operator is in: its first one; "": none
+    const char *fault;           // not NULL: the tensors cannot be compared, for this reason
+    double excess;               // in units of what is allowed; over 1 is too much
+    int index;                   // of the element, in row-major order
+    int wrong_count;             // elements that are too far off
+    double largest_difference;   // of all elements; infinite where only one of two is finite
+    double largest_relative;     // the same in relation to the expected number
     double got;
     double expected;
     double ulps; // steps between the two in the tensor's type; for floating types

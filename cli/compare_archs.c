@@ -73,7 +73,13 @@ static void print_deviation(const char *what, const deviation *d, ln_context *ex
     put_printable(d->tensor, stdout);
     printf("' of operator '");
     put_printable(d->op, stdout);
-    printf("' (%s): %s\n", printable(d->optype), words);
+    printf("' (%s)", printable(d->optype));
+    if (*d->group) {
+        printf(" in the group of '");
+        put_printable(d->group, stdout);
+        putchar('\'');
+    }
+    printf(": %s\n", words);
 }
 
 static void print_each(void *user, const deviation *d)
@@ -125,6 +131,7 @@ static void put_tensor(json_out *j, const char *key, const deviation *d, ln_cont
     json_text(j, "tensor", d->tensor);
     json_text(j, "operator", d->op);
     json_text(j, "type", d->optype);
+    json_text(j, "group", *d->group ? d->group : NULL);
     put_deviation(j, d, entry ? entry->tensor : NULL, d->excess > 1);
     json_close(j, '}');
 }

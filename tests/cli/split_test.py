@@ -220,6 +220,20 @@ def check_failover(model, folder):
     assert all("echo" in e["args"]["reason"] for e in events if e["ph"] == "i")
 
 
+def check_blame(model):
+    """The operator that a device computes wrong is named, with its group, also where its result is only seen as a copy."""
+    for name, optype, tensor in (("func0", "func_echo", "b"), ("elew0", "elew_echo", "y")):
+        fault = "spoil=%s" % name
+        text, _ = run("blame", *on("echo,cpu"), model, echo=fault, code=1)
+        assert re.search(r"1\. firing \d+: place on echo at 'matmul0' ", text), text
+        assert "first wrong: tensor '%s' of '%s' (%s) in the group of 'matmul0': " % (tensor, name, optype) in text, text
+        found = json.loads(run("compare", "-a", "ref", "-b", "echo,ref", "--json", *on("echo,ref")[2:], model, echo=fault,
+                               code=1)[0])
+        first = found["first"]
+        assert (first["tensor"], first["operator"], first["group"]) == (tensor, name, "matmul0"), first
+    assert "1. " not in run("blame", *on("echo,cpu"), model)[0]
+
+
 def check_without(model):
     """A target without devices, or one that was never asked: nothing about them."""
     for arguments in (["-t", "cpu"], on("cpu"), ["-t", "null,cpu"]):
@@ -255,6 +269,7 @@ def main():
         check_trace(model, "echo,echo2,ref", "left_out=50 seed=1", folder)
         check_compiled(model, folder)
         check_failover(model, folder)
+        check_blame(model)
         check_without(model)
         check_mistakes(model, folder)
 
