@@ -68,6 +68,26 @@ static int parse_symbols(core_options *options, PyObject *symbols)
     return 0;
 }
 
+// {"echo:1": "delay=5,depth=2"}
+static int parse_devices(core_options *options, PyObject *devices)
+{
+    PyObject *key, *value;
+    Py_ssize_t position = 0;
+    while (PyDict_Next(devices, &position, &key, &value)) {
+        size_t i = options->device_count;
+        if (i == sizeof options->device_names / sizeof *options->device_names) {
+            PyErr_SetString(PyExc_ValueError, "devices: at most 16");
+            return -1;
+        }
+        options->device_names[i] = PyUnicode_AsUTF8AndSize(key, NULL);
+        options->device_texts[i] = PyUnicode_AsUTF8AndSize(value, NULL);
+        if (!options->device_names[i] || !options->device_texts[i])
+            return -1;
+        options->device_count++;
+    }
+    return 0;
+}
+
 static int parse_files(core_options *options, PyObject *files)
 {
     size_t count = (size_t)PyDict_Size(files);
@@ -125,28 +145,26 @@ static int parse_source(core_options *options, PyObject *source)
 
 int core_options_parse(PyObject *args, PyObject *kwargs, core_options *out_options)
 {
-    static char *names[] = {"source",     "name",        "weights",
-                            "target",     "threads",     "memory_limit",
-                            "work_limit", "timeout",     "folder",
-                            "files",      "symbols",     "strict",
-                            "as_read",    "made_inputs", "symbols_may_be_missing",
-                            NULL};
+    static char *names[] = {
+        "source",       "name",       "weights", "target",      "threads",
+        "memory_limit", "work_limit", "timeout", "folder",      "files",
+        "symbols",      "strict",     "as_read", "made_inputs", "symbols_may_be_missing",
+        "devices",      "failover",   NULL};
     core_options *options = out_options;
     memset(options, 0, sizeof *options);
-    options->target = "cpu";
     options->limits = ln_limits_default();
     PyObject *source, *weights = NULL, *folder = NULL, *files = NULL, *symbols = NULL;
-    PyObject *made_inputs = NULL;
+    PyObject *made_inputs = NULL, *devices = NULL;
     Py_ssize_t threads = 0;
     unsigned long long memory = 0;
     double work = 0;
     options->kept = PyList_New(0);
     if (!options->kept ||
         !PyArg_ParseTupleAndKeywords(
-            args, kwargs, "O|zOsnKddOO!O!ppOp", names, &source, &options->name, &weights,
+            args, kwargs, "O|zOznKddOO!O!ppOpO!p", names, &source, &options->name, &weights,
             &options->target, &threads, &memory, &work, &options->timeout, &folder, &PyDict_Type,
             &files, &PyDict_Type, &symbols, &options->is_strict, &options->is_as_read, &made_inputs,
-            &options->symbols_may_be_missing))
+            &options->symbols_may_be_missing, &PyDict_Type, &devices, &options->fails_over))
         goto failed;
     if (PyList_Append(options->kept, args) < 0 ||
         (kwargs && PyList_Append(options->kept, kwargs) < 0))
@@ -164,6 +182,7 @@ int core_options_parse(PyObject *args, PyObject *kwargs, core_options *out_optio
         keep_path(options, folder, &options->folder) < 0 ||
         (files && parse_files(options, files) < 0) ||
         (symbols && parse_symbols(options, symbols) < 0) ||
+        (devices && parse_devices(options, devices) < 0) ||
         (made_inputs && made_inputs != Py_None && parse_names(options, made_inputs) < 0))
         goto failed;
     return 0;
@@ -187,6 +206,26 @@ static ln_status bind_symbols(const core_options *options, ln_context *ctx)
     return LN_OK;
 }
 
+// Where no target is given they are the target.
+static ln_status set_devices(const core_options *options, ln_context *ctx)
+{
+    for (size_t i = 0; i < options->device_count; i++) {
+        const char *name = options->device_names[i], *text = options->device_texts[i];
+        if (*text)
+            LN_TRY(ln_context_set_device_text(ctx, name, text));
+        if (!options->target)
+            LN_TRY(ln_context_add_device(ctx, name));
+    }
+    return LN_OK;
+}
+
+static const char *target_of(const core_options *options)
+{
+    if (options->is_as_read)
+        return "ref";
+    return options->target || options->device_count > 0 ? options->target : "cpu";
+}
+
 static ln_status open_context(const core_options *options, ln_context_state state, ln_context *ctx)
 {
     LN_TRY(ln_context_set_limits(ctx, &options->limits));
@@ -194,6 +233,7 @@ static ln_status open_context(const core_options *options, ln_context_state stat
     LN_TRY(ln_context_set_threads(ctx, options->threads));
     ln_context_set_strict(ctx, options->is_strict);
     LN_TRY(ln_context_set_folder(ctx, options->folder));
+    LN_TRY(set_devices(options, ctx));
     for (size_t i = 0; i < options->file_count; i++)
         LN_TRY(ln_context_add_file(ctx, options->file_names[i], options->files[i].buf,
                                    (size_t)options->files[i].len));
@@ -208,7 +248,8 @@ static ln_status open_context(const core_options *options, ln_context_state stat
     if (ln_context_get_state(ctx) == LN_CONTEXT_READY) {
         ln_optimize_options how = ln_optimize_options_default();
         how.stays_as_read = options->is_as_read;
-        LN_TRY(ln_context_compile_with(ctx, options->is_as_read ? "ref" : options->target, &how));
+        how.fails_over = options->fails_over;
+        LN_TRY(ln_context_compile_with(ctx, target_of(options), &how));
     }
     return state == LN_CONTEXT_LOADED ? ln_context_load(ctx, options->weights) : LN_OK;
 }

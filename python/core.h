@@ -105,14 +105,17 @@ typedef struct core_options {
     Py_buffer *files; // `file_count` of them
     const char **file_names;
     size_t file_count;
-    const char *path, *name, *weights, *target, *folder;
+    const char *path, *name, *weights, *folder;
+    const char *target; // NULL: the devices, and "cpu"
     size_t threads;
     ln_limits limits;
     double timeout;
-    int is_strict, is_as_read, symbols_may_be_missing;
+    int is_strict, is_as_read, fails_over, symbols_may_be_missing;
     const char *symbol_names[64];
     int symbol_from[64], symbol_to[64];
     size_t symbol_count;
+    const char *device_names[16], *device_texts[16];
+    size_t device_count;
     const char **made_inputs;
     size_t made_input_count;
 } core_options;

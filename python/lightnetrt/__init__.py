@@ -123,7 +123,7 @@ def _from_numbers(value, dtype):
 # ---- Loading ----
 
 _LOAD_OPTIONS = ("weights", "target", "threads", "sessions", "memory_limit", "work_limit", "time_limit", "folder",
-                 "files", "symbols", "strict", "as_read", "overridable")
+                 "files", "symbols", "strict", "as_read", "overridable", "devices", "failover")
 _COMPAT_OPTIONS = ("symbols_may_be_missing",)  # of lightnetrt.compat
 
 
@@ -132,7 +132,23 @@ def _core_options(options):
     if unknown:
         raise TypeError(f"unknown option '{sorted(unknown)[0]}'; there are {', '.join(_LOAD_OPTIONS)}")
     names = {"time_limit": "timeout", "overridable": "made_inputs"}
-    return {names.get(key, key): value for key, value in options.items() if value is not None}
+    found = {names.get(key, key): value for key, value in options.items() if value is not None}
+    if "devices" in found:
+        found["devices"] = {name: _device_text(name, given) for name, given in dict(found["devices"]).items()}
+    return found
+
+
+def _device_text(name, given):
+    """Options of a device as the library takes them: "delay=5,loud=true"."""
+    if given is None or isinstance(given, str):
+        return given or ""
+    texts = []
+    for key, value in dict(given).items():
+        text = str(value).lower() if isinstance(value, bool) else str(value)
+        if "," in text:
+            raise InvalidError(f"device '{name}': option '{key}' cannot have a comma: {text!r}")
+        texts.append(f"{key}={text}")
+    return ",".join(texts)
 
 
 def _source(source):
@@ -161,6 +177,9 @@ def load(source, **options):
     strict         refuse faults that other engines accept
     as_read        the model as it was read, without any rewriting, on the reference implementation
     overridable    names of initializers that become inputs with a default value
+    devices        {"gpu:1": {"option": 5}}: what devices are opened with; `lightnet archs` lists options. Without a target
+                   they are the target, in their order, with "cpu" for what they do not take
+    failover       run again on the processor where a device fails; the model is then loaded for both
     """
     return Model(source, **options)
 

@@ -2,7 +2,7 @@
 // The devices `echo` and `echo2` of tests/echo/echo.h as a plug-in: what computes is a library of
 // its own within it, whose messages are passed on to the host.
 //
-// LN_ECHO in the environment is a list of settings: "left_out=20 seed=7 seconds=-1 sync
+// LN_ECHO in the environment is a list of settings: "left_out=20 seed=7 seconds=-1 sync devices=2
 // spoil=func0". "fail_run=2" and "fail_wait=2": the third such call fails.
 
 #include <stdio.h>
@@ -70,6 +70,10 @@ static echo_settings read_settings(void)
             settings.seed = number;
         else if (sscanf(text, "seconds=%lf", &seconds) == 1)
             settings.seconds = seconds;
+        else if (sscanf(text, "devices=%u", &number) == 1)
+            settings.device_count = (int)number;
+        else if (sscanf(text, "devices=%u", &number) == 1)
+            settings.device_count = (int)number;
         else if (sscanf(text, "fail_run=%u", &number) == 1)
             echo_fail(ECHO_RUN, (int)number);
         else if (sscanf(text, "fail_wait=%u", &number) == 1)

@@ -499,6 +499,33 @@ class Data(unittest.TestCase):
             self.assertRaises((TypeError, ValueError), lightnetrt.load_plugin, wrong)
             self.assertRaises((TypeError, ValueError, lightnetrt.Error), lightnetrt.unload_plugin, wrong)
 
+    def test_devices(self):
+        plugin = BUILD / "tests" / "plugins" / "echo.so"
+        if not plugin.is_file():
+            self.skipTest("the plug-in of the tests was not built")
+        data, x = gemm(4)[0], np.arange(12, dtype="float32").reshape(4, 3)
+        with lightnetrt.load(data, target="ref") as model:
+            expected = model.run({"x": x})["y"]
+        os.environ["LN_ECHO"] = "devices=2 fail_run=0"
+        try:
+            lightnetrt.load_plugin(plugin)
+        finally:
+            del os.environ["LN_ECHO"]
+        options = {"delay": 0.5, "depth": 2, "loud": True, "mood": "cross"}
+        with lightnetrt.load(data, target="echo:1,ref", devices={"echo:1": options}, failover=True) as model:
+            for _ in range(2):  # the device fails in the first
+                self.assertEqual(model.run({"x": x})["y"].tobytes(), expected.tobytes())
+        with lightnetrt.load(data, devices={"echo:1": None, "echo": "depth=3"}) as model:
+            np.testing.assert_allclose(model.run({"x": x})["y"], expected, rtol=1e-6)
+        self.assertEqual(lightnetrt.inspect(data, devices={"echo:1": None, "echo": "depth=3"})["target"], "echo:1,echo,cpu")
+        self.assertEqual(lightnetrt.inspect(data, target="echo,cpu", devices={"echo:1": ""})["target"], "echo,cpu")
+        for wrong, message in (({"echo:7": None}, "no device 7"), ({"echo": {"dept": 1}}, "dept"), ({"cpu": "a=b"}, "cpu"),
+                               ({"echo": {"mood": "calm,cross"}}, "comma")):
+            self.assertRaisesRegex(lightnetrt.Error, message, lightnetrt.load, data, devices=wrong)
+        for wrong in 7, [("echo",)], {"echo": 7}, {7: ""}:
+            self.assertRaises((TypeError, ValueError), lightnetrt.load, data, devices=wrong)
+        lightnetrt.unload_plugin("echo")
+
     def test_convert(self):
         import tempfile
         data = gemm()[0]
