@@ -349,6 +349,55 @@ TEST(instances_for_other_shapes_share_the_device)
     close_echo(echo);
 }
 
+static ln_status run_rows(ln_session *session, int rows)
+{
+    tl_tensor *x = tl_tensor_zeros(2, (int[]){rows, 256}, TL_FLOAT);
+    ln_object *object = ln_object_copy_tensor(x, NULL);
+    CHECK_OK(ln_session_set_object(session, "x", object));
+    ln_status status = ln_session_run(session);
+    ln_object_release(object);
+    tl_tensor_free_data_too(x);
+    return status;
+}
+
+// A model that refuses shapes runs as it was read; a device that fails ends the run.
+TEST(a_device_that_fails_for_other_shapes_ends_the_run)
+{
+    // clang-format off
+    static const struct {
+        echo_call call;
+        int skip;
+        ln_status status;
+        const char *message;
+    } cases[] = {
+        {ECHO_PREPARE, 0, LN_IO, "arch 'echo': group of 'matmul0'"},
+        {ECHO_ALLOC, 0, LN_NO_MEMORY, "injected failure of alloc"},
+        {ECHO_COPY_IN, 0, LN_IO, "injected failure of copy_to"},
+        {ECHO_COPY_IN, 1, LN_IO, "injected failure of copy_to"},
+    };
+    // clang-format on
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        ln_arch *echo = open_echo(1);
+        ln_context *ctx = load_text(dynamic, "echo,ref");
+        ln_program *program;
+        ln_session *session;
+        CHECK_OK(ln_program_create(ctx, &program));
+        close_context(ctx);
+        CHECK_OK(ln_session_create(program, &session));
+        for (int rows = 1; rows < 4; rows++) {
+            echo_fail(cases[i].call, cases[i].skip);
+            CHECK_FAILS(run_rows(session, rows), cases[i].status);
+            CHECK_MESSAGE(cases[i].message);
+            echo_fail(ECHO_NOTHING, 0);
+            CHECK_OK(run_rows(session, rows));
+            CHECK(echo_calls(ECHO_RUN) > 0);
+        }
+        ln_session_free(session);
+        ln_program_release(program);
+        close_echo(echo);
+    }
+}
+
 // ---- Options ----
 
 TEST(options_are_text_or_a_structure_that_may_be_shorter)
@@ -625,6 +674,7 @@ TEST_LIST(a_device_is_open_from_compiling_to_the_last_that_was_made_of_the_conte
           devices_that_are_not_there_are_named,
           a_context_compiles_for_the_devices_that_it_was_given,
           compiled_files_keep_the_number_of_the_device, instances_for_other_shapes_share_the_device,
+          a_device_that_fails_for_other_shapes_ends_the_run,
           options_are_text_or_a_structure_that_may_be_shorter,
           wrong_options_are_refused_and_change_nothing,
           an_arch_whose_devices_are_incomplete_is_refused,
