@@ -1,8 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* An architecture: a place where operators run, with its operators and its optimizer functions.
  *
- * This page is the whole interface between the library and a device. `src/arch/null` is the
- * template to copy. The members stand in order of life; all but `arch_name` may be NULL.
+ * This page is the whole interface between the library and a device; docs/devices.md shows one, and
+ * `src/arch/null` of the sources is a template. The members stand in order of life; all but
+ * `arch_name` may be NULL.
+ *
+ * Functions that return a status may return any but LN_TIMEOUT and LN_CANCELLED, which are the
+ * program's: these, and numbers that are no status, become LN_INTERNAL. A failure ends what the
+ * context was doing.
  */
 
 #ifndef LIGHTNET_ARCH_H
@@ -71,8 +76,9 @@ typedef struct ln_device_info {
                                  be written */
     char title[64];           /* for people, such as "NVIDIA H200" */
     size_t memory_byte_count; /* how much memory it has for tensors; 0: not known */
-    size_t align_byte_count;  /* its blocks begin at multiples of this power of two; 0:
-                                 LN_MEM_ALIGN, which is the least */
+    size_t align_byte_count;  /* the blocks of `alloc` begin at multiples of this power of two; 0:
+                                 LN_MEM_ALIGN, which is the least. Offsets of tensors in them are
+                                 multiples of LN_MEM_ALIGN, whatever it is */
 } ln_device_info;
 
 /* ---- The arch ---- */
@@ -112,23 +118,31 @@ struct ln_arch {
     ln_copy_func copy_within;
 
     /* LN_OK if the device would run `op`, an operator of arch `none` with its input tensors
-     * defined; otherwise LN_UNSUPPORTED with the reason. NULL: the operator's own checks decide. */
+     * defined, whose tensors are as in `prepare`; LN_UNSUPPORTED with the reason if not. Other
+     * statuses are failures, and end the compilation. Of a model with dynamic shapes it is asked
+     * for each set of shapes, and while the model is compiled maybe for some that replace all.
+     * NULL: the operator's own checks decide. */
     ln_status (*describe)(void *priv, const ln_op *op);
 
     /* Neighbours in the operator list run as one group: prepared once when a plan is loaded, run
      * many times, released. `prepare` NULL: the operators' own `run` functions are called in order.
-     * `prepare` sees types, shapes and parameters, and the elements of constants, which stay where
-     * they are until `release`; where other tensors are is known in a run only, since sessions run
-     * one group in memory of their own.
-     * `addresses` has these tensors: for each operator of the group, in order, its `tensors_in` and
-     * then its `tensors_out`, in the order of the lists; what several operators name is there
-     * several times. They are borrowed until the run ends; types and shapes are those of `prepare`.
-     * Threads may run a group at the same time, with different `addresses`.
-     * A device that only starts work gives `run_async` and `wait` instead of `run`; `wait`, which
-     * follows in the same thread with the same `addresses`, returns when their run is done. Other
-     * operators, and other groups, may run between the two: none reads what the group makes, or
-     * writes where its tensors are. What `run_async` has started is waited for in any case, also
-     * where the run fails; where `run_async` fails, it has started nothing. */
+     * `prepare` sees types, shapes and parameters, and the elements of constants: of a tensor whose
+     * entry says `isstatic`, `data` is where they are, in the memory of the device, until
+     * `release`. When a program sets a constant, the group is released and prepared again. Where
+     * other tensors are is known in a run only, since sessions run one group in memory of their
+     * own. The operators stay until `release`. Those of a compiled file were never asked about:
+     * LN_UNSUPPORTED if the device does not take them. Their `tensors_in` and `tensors_out` have an
+     * entry for each argument of the description, in its order; one that is left out has the name
+     * "". Variadic arguments are there as often as the model gives them. `addresses` has these
+     * tensors: for each operator of the group, in order, its `tensors_in` and then its
+     * `tensors_out`; NULL for those that are left out. What several operators name is there several
+     * times. They are borrowed until the run ends; types and shapes are those of `prepare`. Threads
+     * may run a group at the same time, with different `addresses`. A device that only starts work
+     * gives `run_async` and `wait` instead of `run`; `wait`, which follows with the same
+     * `addresses`, returns when their run is done. Other operators, and other groups, may run
+     * between the two: none reads what the group makes, or writes where its tensors are. What
+     * `run_async` has started is waited for in any case, also where the run fails; where
+     * `run_async` fails, it has started nothing. */
     ln_status (*prepare)(void *priv, const ln_list *ops, void **out_group);
     ln_status (*run)(void *priv, void *group, tl_tensor *const *addresses);
     ln_status (*run_async)(void *priv, void *group, tl_tensor *const *addresses);
@@ -155,14 +169,17 @@ struct ln_arch {
      * computed in floats between their inputs and outputs. */
     int is_faster_in_floats;
 
-    /* Types of arch `none`, in call form, that groups of the arch compute; the last NULL. NULL:
-     * none. For each, an operator `<type>_<arch>` is registered with the arch: parameters,
-     * arguments and shapes are those of the type, the memory is `mem_type` (LN_MEM_CPU if that is
-     * LN_MEM_NONE). It has no `run` of its own, so `prepare` and `run`, or `run_async` and `wait`,
-     * are required. Outputs are apart from inputs, but for types whose output is the input under
-     * another shape, such as `reshape`: for these a group has nothing to do. The operators of a
-     * group are to be computed as if in the order of their list: what is written later may take the
-     * memory of what is not read any more. */
+    /* Types of arch `none`, in call form, that groups of the arch compute, each with the parameters
+     * that it knows: "softmax(axis)", "conv(*)" for all of them, "prelu"; the last NULL. NULL:
+     * none. Types of the core, which models are rewritten into before: docs/devices.md lists them.
+     * An operator with a parameter that is not named, and not at its default, is not offered, and
+     * refused where a model names the device's type. For each, an operator `<type>_<arch>` is
+     * registered with the arch: parameters, arguments and shapes are those of the type, the memory
+     * is `mem_type` (LN_MEM_CPU if that is LN_MEM_NONE). It has no `run` of its own, so `prepare`
+     * and `run`, or `run_async` and `wait`, are required. Outputs are apart from inputs, but for
+     * types whose output is the input under another shape, such as `reshape`: for these a group has
+     * nothing to do. The operators of a group are to be computed as if in the order of their list:
+     * what is written later may take the memory of what is not read any more. */
     const char *const *core_ops;
 
     /* *out_seconds receives what `count` operators of arch `none`, `ops` in the order of the model,
@@ -170,8 +187,9 @@ struct ln_arch {
      * group that takes as long as the host, or longer, goes to the host if another arch of the
      * target takes all of it; else this is not asked. The host does a work unit (ln_op_cost of its
      * own operators) in a nanosecond. 0: it is worth it whatever the copies cost. A failure, a
-     * number below 0 and NaN end the compilation. NULL: the device computes 8 times as fast as the
-     * host, and beginning a group takes 20 microseconds. */
+     * number below 0 and NaN, which it is before, end the compilation. Operators of arch `none`
+     * have no cost; ln_op_macs tells how much they compute. NULL: the device computes 8 times as
+     * fast as the host, and beginning a group takes 20 microseconds. */
     ln_status (*evaluate)(void *priv, const ln_op *const *ops, size_t count, double *out_seconds);
 
     /* ---- Devices that contexts open ---- */
@@ -189,7 +207,8 @@ struct ln_arch {
     /* Closes it: groups are released, and memory is freed. */
     void (*close)(void *device);
 
-    /* Fills in *out_info for device `index`, without opening it; LN_NOT_FOUND past the last one.
+    /* Fills in *out_info for device `index`, without opening it; LN_NOT_FOUND past the last one, be
+     * that the first: the arch can be registered, and no device be opened.
      * Device 0 has the name of the arch, the others "echo:1" and so on. NULL: there is one. */
     ln_status (*find_device)(void *priv, int index, ln_device_info *out_info);
 
@@ -201,9 +220,10 @@ struct ln_arch {
     /* Memory of the device's own, in the place of `mem_type`, `mem_info` and the copies above: each
      * device has a memory type, which the library names and removes. *out_start receives an
      * address, which the library adds offsets to and never reads: it may be reserved, with nothing
-     * there. Blocks of all devices of a process are at different addresses. Copies are over when
-     * they return; what was started before on the device and writes the source has been waited
-     * for. All are required, if one is there. */
+     * there. Blocks of all devices of a process are at different addresses. What a context loads
+     * into is filled with zeros before, by `copy_to`. Copies are over when they return; what was
+     * started before on the device and writes the source has been waited for. All are required, if
+     * one is there. */
     ln_status (*alloc)(void *device, size_t byte_count, void **out_start);
     void (*free)(void *device, void *start);
     ln_status (*copy_to)(void *device, void *dst, const void *src, size_t byte_count);
@@ -211,9 +231,12 @@ struct ln_arch {
     ln_status (*copy_inside)(void *device, void *dst, const void *src, size_t byte_count);
 
     /* `wait` for at most `seconds`: *out_is_over is 1 if the group's run has ended, with the status
-     * of the run, else 0 and LN_OK. It is called with 0 to ask, again and again until the run has
-     * ended, in any thread. With it, a run that is cancelled or out of time returns at once, and
-     * the next one begins when the device has ended. NULL: `wait` alone, which they wait for. */
+     * of the run, else 0 and LN_OK. It is called in the place of `wait`, in any thread, where a run
+     * has a limit of time or may be cancelled, and the device has memory of its own: with the
+     * seconds that are left, but a thousandth at most where it may be cancelled, until the run has
+     * ended or is given up, which then returns at once; the next one waits in the same way until
+     * the device has ended. Where it fails with 0 in *out_is_over, `wait` is called. NULL: `wait`
+     * alone, which they wait for. */
     ln_status (*wait_for)(void *priv, void *group, tl_tensor *const *addresses, double seconds,
                           int *out_is_over);
 };

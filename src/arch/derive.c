@@ -9,6 +9,7 @@
 
 #include <lightnet/op_info.h>
 
+#include "arch/core_row.h"
 #include "arch/registry.h"
 #include "ir/context.h"
 #include "ir/op_life.h"
@@ -81,8 +82,10 @@ static bool makes_constants(const ln_op *base)
     return out->arg_name && (out->flags & LN_ARG_STATIC);
 }
 
-static ln_status find_base(const ln_arch *arch, const char *type, const ln_op **out_base)
+static ln_status find_base(const ln_arch *arch, const char *row, const ln_op **out_base)
 {
+    char type[LN_MAX_NAME_LEN];
+    LN_TRY(ln_core_row_type(arch, row, type));
     const ln_op *base = *out_base = ln_op_find(type);
     if (!base || !ln_streq(base->op_arg->arch, "none"))
         return LN_FAIL(LN_NOT_FOUND,
@@ -100,7 +103,7 @@ static ln_status find_base(const ln_arch *arch, const char *type, const ln_op **
             "arch '%s' lists '%s' in core_ops, whose output is a constant: constants are "
             "made in main memory and copied to a device",
             arch->arch_name, type);
-    return LN_OK;
+    return ln_core_row_check(arch, row, base);
 }
 
 static ln_status derive_all(const ln_arch *arch, ln_document *document, ln_op ***out_ops)

@@ -21,6 +21,17 @@ ln_status ln_arch_need_device(const ln_context *ctx, const ln_arch *arch);
 // `priv`.
 void *ln_arch_device(const ln_context *ctx, const ln_arch *arch);
 
+// ---- Asking ----
+
+// LN_OK if `op`, of arch `none`, may be computed by `arch`: LN_UNSUPPORTED with the reason if
+// `describe` refuses it, or it has a parameter that the arch does not know, or groups of the arch
+// would compute a constant. Other failures are the device's.
+ln_status ln_arch_describe(const ln_context *ctx, const ln_arch *arch, const ln_op *op);
+
+// *out_seconds receives what `evaluate`, which the arch has, says of the operators.
+ln_status ln_arch_evaluate(const ln_context *ctx, const ln_arch *arch, const ln_op *const *ops,
+                           size_t count, double *out_seconds);
+
 // ---- Options ----
 
 // LN_INVALID if the table of the arch's options is wrong.

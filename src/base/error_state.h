@@ -24,4 +24,9 @@ ln_status ln_error_note_device(ln_status status);
 // Whether it is, and nothing else has failed since.
 bool ln_error_is_of_device(void);
 
+// Records and returns the failure that a function of a device has returned, after its message if it
+// has recorded one since the last `ln_error_clear`, else with what the status means. A number that
+// is no status, LN_TIMEOUT and LN_CANCELLED, which are the program's, become LN_INTERNAL.
+ln_status ln_fail_of_device(ln_status returned, const char *fmt, ...) LN_PRINTF(2, 3);
+
 #endif

@@ -28,6 +28,7 @@
 #include "base/error_state.h"
 #include "base/sized.h"
 #include "compile/plugin.h"
+#include "pass/pass.h"
 #include "plan/mem_use.h"
 
 typedef enum entry_kind {
@@ -116,7 +117,8 @@ static ln_status host_arch_register_sized(ln_arch *arch, size_t byte_count)
     entry *e;
     LN_TRY(check_opening());
     LN_TRY(new_entry(ENTRY_ARCH, arch ? arch->arch_name : NULL, &e));
-    return note(e, ln_arch_register_sized(arch, byte_count));
+    LN_TRY(note(e, ln_arch_register_sized(arch, byte_count)));
+    return ln_pass_warn_of_types(ln_arch_find(arch->arch_name));
 }
 
 static ln_status host_op_register(ln_op *op)

@@ -163,3 +163,18 @@ int ln_rule_steps(const char *optype)
             return weights[i].steps;
     return 1;
 }
+
+bool ln_rule_is_core(const char *optype)
+{
+    static const char *const types[] = {
+#define W(optype, weight, sinks, steps) #optype,
+#define N(optype, weight, sinks, steps)
+#include "desc/core_types.inc"
+#undef N
+#undef W
+    };
+    for (size_t i = 0; i < sizeof types / sizeof types[0]; i++)
+        if (ln_rule_same_word(types[i], optype))
+            return true;
+    return false;
+}

@@ -31,6 +31,8 @@ int ln_rule_steps(const char *optype);
 // How far from ONNX the type is: 0 for its own types and constants.
 int ln_rule_level(const char *optype);
 #define LN_RULE_LEVEL_COUNT 5
+// Whether the type is of the core, which models are rewritten into.
+bool ln_rule_is_core(const char *optype);
 
 LN_CPPEND
 

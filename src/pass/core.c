@@ -8,7 +8,12 @@
 // later, in `fold` and `expand`. What an arch of the target computes itself, while it lacks what
 // the core's rule would make of it, stays as well.
 
+#include <lightnet/msg.h>
+#include <lightnet/util.h>
+
+#include "arch/core_row.h"
 #include "desc/rule.h"
+#include "desc/rule_weight.h"
 #include "pass/normal.h"
 #include "pass/pass.h"
 #include "pass/rewrite.h"
@@ -51,4 +56,46 @@ ln_status ln_pass_core(ln_compilation *compilation)
     const ln_rule_set *const set = compilation->core_rules;
     LN_TRY(ln_rewrite_rules(compilation, &set, 1, LN_RULE_TO_CORE));
     return compilation->is_as_read ? LN_OK : ln_ops_write_normal(compilation->ctx);
+}
+
+// The type of the core that the first rule for `optype` makes; NULL: none is for it.
+static ln_status find_product(const ln_rule_set *core, const char *optype, const char **out_product)
+{
+    const ln_rule *rules;
+    size_t count;
+    *out_product = NULL;
+    LN_TRY(ln_rule_set_read_root(core, optype, &rules, &count));
+    for (size_t i = 0; i < count && !*out_product; i++)
+        if (ln_streq(rules[i].pattern[0].optype, optype) && rules[i].result_count > 0)
+            *out_product = rules[i].result[0].optype;
+    return LN_OK;
+}
+
+static ln_status warn_of_types(const ln_arch *arch, const ln_rule_set *core)
+{
+    for (const char *const *row = arch->core_ops; *row; row++) {
+        char type[LN_MAX_NAME_LEN];
+        const char *product;
+        LN_TRY(ln_core_row_type(arch, *row, type));
+        if (ln_rule_is_core(type))
+            continue;
+        LN_TRY(find_product(core, type, &product));
+        if (product)
+            ln_msg_warn(
+                "arch '%s' lists '%s' in core_ops, which models have as '%s' where a device "
+                "is asked; list that",
+                arch->arch_name, type, product);
+    }
+    return LN_OK;
+}
+
+ln_status ln_pass_warn_of_types(const ln_arch *arch)
+{
+    ln_rule_set *core;
+    if (!arch->core_ops)
+        return LN_OK;
+    LN_TRY(ln_rule_set_open(&ln_rules_core, &core));
+    ln_status status = warn_of_types(arch, core);
+    ln_rule_set_destroy(core);
+    return status;
 }

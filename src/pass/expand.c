@@ -84,20 +84,13 @@ static ln_status try_expanders(ln_compilation *compilation, const ln_arch *arch,
     return LN_OK;
 }
 
-// What a device says about an operator of the list; without a word, its operators' checks decide.
-static int is_taken_by_device(const ln_context *ctx, const ln_arch *arch, const ln_op *op)
-{
-    return !arch->describe || arch->describe(ln_arch_device(ctx, arch), op) == LN_OK;
-}
-
 // The `lower` statements of a set for one arch. After a match *position stands after the new
 // operator.
 static ln_status try_lowering(ln_compilation *compilation, const ln_rule_set *set,
                               const ln_arch *arch, ln_list **position, int *out_matched)
 {
     *out_matched = 0;
-    if (!set || !is_abstract((*position)->data) ||
-        !is_taken_by_device(compilation->ctx, arch, (*position)->data))
+    if (!set || !is_abstract((*position)->data))
         return LN_OK;
     return ln_rewrite_lower(compilation, set, arch, position, out_matched);
 }

@@ -9,6 +9,7 @@
 #include <lightnet/context.h>
 
 #include "desc/rule.h"
+#include "ir/param_value.h"
 #include "pass/functions.h"
 
 #define LN_MATCH_MAX_TENSORS 1024 // that `xs...` and `x?` stand for in one match
@@ -89,9 +90,6 @@ size_t ln_rule_result_runs(const ln_rule *rule, int *out_weight);
 
 // Whether a literal of a rule is the value of `entry`.
 bool ln_rule_value_equals(const ln_rule_value *value, const ln_param_entry *entry);
-
-// Whether two parameters have the same value.
-bool ln_param_entries_equal(const ln_param_entry *a, const ln_param_entry *b);
 
 // What an expression, a literal or a name stands for. *out borrows from the match and from
 // `buffer`. False if there is no such value.

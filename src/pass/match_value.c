@@ -58,30 +58,6 @@ bool ln_rule_value_equals(const ln_rule_value *value, const ln_param_entry *entr
     }
 }
 
-bool ln_param_entries_equal(const ln_param_entry *a, const ln_param_entry *b)
-{
-    if (a->type != b->type || a->array_len != b->array_len)
-        return false;
-    switch (a->type) {
-    case LN_PARAM_NULL: return true;
-    case LN_PARAM_STRING: return ln_streq(a->value_string, b->value_string);
-    case LN_PARAM_NUMBER: return numbers_equal(a->value_double, b->value_double);
-    case LN_PARAM_BOOL: return !a->value_bool == !b->value_bool;
-    default: break;
-    }
-    for (int i = 0; i < a->array_len; i++) {
-        if (a->type == LN_PARAM_ARRAY_NUMBER &&
-            !numbers_equal(a->value_array_double[i], b->value_array_double[i]))
-            return false;
-        if (a->type == LN_PARAM_ARRAY_STRING &&
-            !ln_streq(a->value_array_string[i], b->value_array_string[i]))
-            return false;
-        if (a->type == LN_PARAM_ARRAY_BOOL && !a->value_array_bool[i] != !b->value_array_bool[i])
-            return false;
-    }
-    return a->type != LN_PARAM_INVALID;
-}
-
 // ---- Expressions ----
 
 // Arrays that steps make are in `pool`, those of the lower values first; what is taken off the

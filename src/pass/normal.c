@@ -82,6 +82,17 @@ static void drop_defaults(ln_op_arg *arg)
     }
 }
 
+// The elements of all axes after the last one are its own.
+static void drop_flat(ln_op_arg *arg, int rank)
+{
+    const ln_param_entry *axis = ln_param_list_find(arg->params, "axis");
+    ln_param_entry *flat = ln_param_list_find(arg->params, "flat");
+    if (!flat || !axis || rank == 0 || from_start(axis->value_double, rank) != rank - 1)
+        return;
+    arg->params = ln_list_remove(arg->params, flat);
+    ln_param_entry_free(flat);
+}
+
 ln_status ln_op_write_normal(const ln_context *ctx, ln_op *op)
 {
     ln_op_arg *arg = op->op_arg;
@@ -95,6 +106,8 @@ ln_status ln_op_write_normal(const ln_context *ctx, ln_op *op)
     if (rank > 0)
         LN_TRY(param->type == LN_PARAM_NUMBER ? write_axis(arg, param, rank)
                                               : write_axes(arg, param, rank));
+    if (ln_streq(arg->optype, "softmax"))
+        drop_flat(arg, rank);
     drop_defaults(arg);
     return LN_OK;
 }

@@ -80,6 +80,10 @@ ln_status ln_pass_expand_as_read(ln_compilation *compilation);
 
 ln_status ln_pass_dead(ln_compilation *compilation);
 ln_status ln_pass_core(ln_compilation *compilation);
+
+// Warns of the types that `arch` lists in core_ops and that models no longer have where a device is
+// asked. Fails: no memory.
+ln_status ln_pass_warn_of_types(const ln_arch *arch);
 ln_status ln_pass_widen(ln_compilation *compilation);
 ln_status ln_pass_fold(ln_compilation *compilation);
 ln_status ln_pass_place(ln_compilation *compilation);

@@ -178,34 +178,43 @@ static void tell_offload(const placing *p, const ln_offload *offload)
         p->compilation->options->on_offload(p->compilation->options->user, offload);
 }
 
-static bool takes(const placing *p, const ln_arch *arch, const ln_op *op)
+static ln_status ask_device(const placing *p, const ln_arch *arch, const ln_op *op, bool *out_takes)
 {
+    *out_takes = false;
     if (!ln_pass_has_variant(arch, op->op_arg->optype))
-        return false;
-    ln_error_clear();
-    bool is_taken = !arch->describe || arch->describe(ln_arch_device(p->ctx, arch), op) == LN_OK;
-    if (!is_taken)
+        return LN_OK;
+    ln_status status = ln_arch_describe(p->ctx, arch, op);
+    *out_takes = status == LN_OK;
+    if (status == LN_UNSUPPORTED)
         tell_offload(p, &(ln_offload){.arch = arch->arch_name,
                                       .op = op->op_arg->name,
                                       .op_count = 1,
                                       .host_seconds = NOT_ON_HOST,
-                                      .reason = *ln_error_message() ? ln_error_message()
-                                                                    : "it states no reason"});
+                                      .reason = ln_error_message()});
+    if (status != LN_OK && status != LN_UNSUPPORTED)
+        return status;
     ln_error_clear();
-    return is_taken;
+    return LN_OK;
 }
 
-static uint8_t choose_device(const placing *p, const ln_op *op)
+static ln_status choose_device(const placing *p, const ln_op *op, uint8_t *out_device)
 {
     const ln_compilation *compilation = p->compilation;
     bool can_be = can_be_on_device(p, op);
+    *out_device = LN_HOST;
     for (size_t i = 0; can_be && i < compilation->arch_count; i++) {
         const ln_arch *arch = compilation->archs[i];
-        if (ln_arch_is_device(arch) ? takes(p, arch, op)
-                                    : ln_pass_has_variant(arch, op->op_arg->optype))
-            return ln_arch_is_device(arch) ? (uint8_t)(i + 1) : LN_HOST;
+        bool takes = false;
+        if (ln_arch_is_device(arch))
+            LN_TRY(ask_device(p, arch, op, &takes));
+        else if (ln_pass_has_variant(arch, op->op_arg->optype))
+            return LN_OK;
+        if (takes) {
+            *out_device = (uint8_t)(i + 1);
+            return LN_OK;
+        }
     }
-    return LN_HOST;
+    return LN_OK;
 }
 
 static uint8_t pinned_device(const placing *p, const ln_op *op)
@@ -346,7 +355,7 @@ static ln_status choose_devices(placing *p, bool *out_is_any)
         p->devices[i] = pinned_device(p, p->ops[i]);
         p->is_pinned[i] = p->devices[i] != LN_HOST;
         if (!p->is_pinned[i])
-            p->devices[i] = choose_device(p, p->ops[i]);
+            LN_TRY(choose_device(p, p->ops[i], &p->devices[i]));
         *out_is_any = *out_is_any || p->devices[i] != LN_HOST;
         if (i % 256 == 0)
             LN_TRY(ln_phase_check(p->ctx, p->ops[i]));
@@ -760,16 +769,7 @@ static ln_status device_seconds(const ln_context *ctx, const ln_arch *arch, cons
     *out_seconds = LN_GROUP_SECONDS + units / LN_DEVICE_UNITS_PER_SECOND;
     if (!arch->evaluate)
         return LN_OK;
-    ln_error_clear();
-    ln_status status = arch->evaluate(ln_arch_device(ctx, arch), ops, count, out_seconds);
-    if (status == LN_OK && !(*out_seconds >= 0))
-        status = LN_FAIL(LN_INVALID, "`evaluate` returns %g seconds", *out_seconds);
-    if (status != LN_OK && ln_error_status() == LN_OK)
-        status = LN_FAIL(status, "`evaluate` fails");
-    if (status != LN_OK)
-        return ln_fail_prefix("arch '%s': '%s' and what is with it cannot be evaluated",
-                              arch->arch_name, ops[0]->op_arg->name);
-    return LN_OK;
+    return ln_arch_evaluate(ctx, arch, ops, count, out_seconds);
 }
 
 // What the island costs on its device and on the host. It is given back where the host takes all of

@@ -429,9 +429,11 @@ static bool conditions_hold(const ln_context *ctx, const ln_rule_lower *lower, c
 static ln_status asks_arch(const ln_context *ctx, const ln_arch *arch, const ln_op *proto,
                            const ln_op *op, bool *out_takes)
 {
-    ln_status status = arch->describe ? arch->describe(ln_arch_device(ctx, arch), op) : LN_OK;
-    if (status == LN_OK)
-        status = ln_op_accepts(proto, op);
+    *out_takes = false;
+    ln_status status = ln_arch_describe(ctx, arch, op);
+    if (status != LN_OK)
+        return status == LN_UNSUPPORTED ? LN_OK : status;
+    status = ln_op_accepts(proto, op);
     *out_takes = status == LN_OK;
     return status == LN_NO_MEMORY || status == LN_INTERNAL ? status : LN_OK;
 }

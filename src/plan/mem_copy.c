@@ -4,8 +4,6 @@
 
 #include "plan/mem_copy.h"
 
-#include <stdio.h>
-
 #include <lightnet/allocator.h>
 
 #include "base/error_state.h"
@@ -59,13 +57,8 @@ ln_status ln_mem_copy(ln_mem_type dst_mtype, void *dst, ln_mem_type src_mtype, c
     ln_status status = copy(dst_mtype, dst, src_mtype, src, byte_count);
     if (status == LN_OK)
         return LN_OK;
-    bool has_reason = ln_error_status() != LN_OK;
-    char reason[512];
-    snprintf(reason, sizeof reason, "%s%s", has_reason ? ": " : "",
-             has_reason ? ln_error_message() : "");
-    ln_fail(status, "%zu bytes could not be copied from %s to %s%s", byte_count,
-            ln_mem_type_title(src_mtype), ln_mem_type_title(dst_mtype), reason);
-    return ln_error_note_device(status);
+    return ln_fail_of_device(status, "%zu bytes could not be copied from %s to %s", byte_count,
+                             ln_mem_type_title(src_mtype), ln_mem_type_title(dst_mtype));
 }
 
 ln_status ln_mem_clear(ln_mem_type mtype, void *start, size_t byte_count)
@@ -82,5 +75,7 @@ ln_status ln_mem_clear(ln_mem_type mtype, void *start, size_t byte_count)
         return LN_NO_MEMORY;
     ln_status status = ln_mem_copy(mtype, start, LN_MEM_CPU, zeros, byte_count);
     ln_free(zeros);
-    return status;
+    if (status != LN_OK)
+        return ln_fail_prefix("the block cannot be filled with zeros");
+    return LN_OK;
 }

@@ -24,12 +24,7 @@ static block *blocks;
 
 static ln_status fail_alloc(ln_mem_type mtype, size_t byte_count, ln_status status)
 {
-    if (ln_error_status() != LN_OK)
-        (void)ln_fail_prefix("%zu bytes of %s", byte_count, ln_mem_type_title(mtype));
-    else
-        ln_fail(status, "out of memory: %zu bytes of %s were refused", byte_count,
-                ln_mem_type_title(mtype));
-    return ln_error_note_device(status);
+    return ln_fail_of_device(status, "%zu bytes of %s", byte_count, ln_mem_type_title(mtype));
 }
 
 ln_status ln_mem_device_alloc(ln_mem_type mtype, const ln_mem_device *device, size_t byte_count,

@@ -7,10 +7,13 @@
 #include <lightnet/op_support.h>
 #include <lightnet/util.h>
 
+#include "arch/core_row.h"
 #include "arch/device.h"
+#include "arch/ordered.h"
 #include "base/deadline.h"
 #include "base/error_state.h"
 #include "ir/context.h"
+#include "ir/phase.h"
 
 static size_t count_addresses(const ln_op *op)
 {
@@ -27,21 +30,46 @@ static void note_listed(ln_group *group, const ln_op_arg *arg, const ln_list *li
     }
 }
 
-static ln_status prepare(ln_group *group, const ln_list *from)
+// What a compiled file says was never offered to the device as it is now.
+static ln_status add_op(ln_list_builder *ops, const ln_arch *arch, const ln_op *op)
 {
-    ln_list *ops = NULL;
+    ln_op *ordered;
+    LN_TRY(ln_core_row_check_op(arch, op));
+    LN_TRY(ln_op_order(op, &ordered));
+    ln_status status = ln_list_builder_push(ops, ordered);
+    if (status != LN_OK)
+        ln_free(ordered);
+    return status;
+}
+
+// The operators of the group that begins at `from`, as the device sees them.
+static ln_status list_ops(const ln_arch *arch, const ln_list *from, ln_list **out_ops)
+{
+    ln_list_builder ops = {0};
     ln_status status = LN_OK;
-    for (size_t i = 0; i < group->op_count && status == LN_OK; i++, from = from->next) {
+    for (; from && status == LN_OK; from = from->next) {
         const ln_op *op = from->data;
+        if (!ln_streq(op->op_arg->arch, arch->arch_name))
+            break;
+        status = add_op(&ops, arch, op);
+    }
+    if (status != LN_OK)
+        ln_list_free_deep(ops.list, ln_free);
+    *out_ops = status == LN_OK ? ops.list : NULL;
+    return status;
+}
+
+static ln_status prepare(ln_group *group)
+{
+    const ln_op *op;
+    LN_LIST_FOREACH (op, group->ops) {
         note_listed(group, op->op_arg, op->op_arg->tensors_in);
         note_listed(group, op->op_arg, op->op_arg->tensors_out);
         group->cost += ln_op_cost(op);
-        status = ln_list_push(&ops, from->data);
+        group->op_count++;
     }
-    if (status == LN_OK)
-        status = group->arch->prepare(group->device, ops, &group->prepared);
-    ln_list_free(ops);
-    return status;
+    ln_error_clear();
+    return group->arch->prepare(group->device, group->ops, &group->prepared);
 }
 
 // Whose fault it is.
@@ -50,43 +78,52 @@ static ln_status finish(const ln_group *group, ln_status status)
     const char *arch = group->arch->arch_name, *first = group->first->op_arg->name;
     if (status == LN_OK)
         return LN_OK;
-    if (ln_error_status() == LN_OK)
-        ln_fail(status, "arch '%s' fails in the group that begins with '%s'", arch, first);
-    else
-        (void)ln_fail_prefix("arch '%s': group of '%s'", arch, first);
-    return ln_error_note_device(status);
+    return ln_fail_of_device(status, "arch '%s': group of '%s'", arch, first);
+}
+
+static ln_status create(const ln_list *ops, ln_group **out_group)
+{
+    size_t address_count = 0;
+    const ln_op *op;
+    LN_LIST_FOREACH (op, ops)
+        address_count += count_addresses(op);
+    ln_group *group = *out_group = ln_alloc(sizeof *group + address_count * sizeof(tl_tensor *));
+    if (!group)
+        return LN_NO_MEMORY;
+    if (pthread_mutex_init(&group->lock, NULL) == 0)
+        return LN_OK;
+    ln_free(group);
+    *out_group = NULL;
+    return LN_FAIL(LN_NO_MEMORY, "the system gives no lock for a group");
+}
+
+static void destroy(ln_group *group)
+{
+    ln_list_free_deep(group->ops, ln_free);
+    pthread_mutex_destroy(&group->lock);
+    ln_free(group);
 }
 
 ln_status ln_group_create(const ln_arch *arch, const ln_list *ops, ln_group **out_group)
 {
-    size_t op_count = 0, address_count = 0;
-    for (const ln_list *l = ops; l; l = l->next) {
-        const ln_op *op = l->data;
-        if (!ln_streq(op->op_arg->arch, arch->arch_name))
-            break;
-        op_count++;
-        address_count += count_addresses(op);
-    }
-    ln_group *group = ln_alloc(sizeof *group + address_count * sizeof(tl_tensor *));
-    *out_group = group;
-    if (!group)
-        return LN_NO_MEMORY;
-    if (pthread_mutex_init(&group->lock, NULL) != 0) {
-        ln_free(group);
-        *out_group = NULL;
-        return LN_FAIL(LN_NO_MEMORY, "the system gives no lock for a group");
+    ln_list *ordered;
+    *out_group = NULL;
+    LN_TRY(list_ops(arch, ops, &ordered));
+    ln_group *group;
+    ln_status status = create(ordered, &group);
+    if (status != LN_OK) {
+        ln_list_free_deep(ordered, ln_free);
+        return status;
     }
     group->arch = arch;
     group->device = ln_arch_device(((const ln_op *)ops->data)->op_arg->context, arch);
     group->first = ops->data;
-    group->op_count = op_count;
-    ln_error_clear();
-    ln_status status = finish(group, prepare(group, ops));
+    group->ops = ordered;
+    status = finish(group, prepare(group));
     if (status == LN_OK)
-        return LN_OK;
-    pthread_mutex_destroy(&group->lock);
-    ln_free(group);
-    *out_group = NULL;
+        *out_group = group;
+    else
+        destroy(group);
     return status;
 }
 
@@ -97,8 +134,7 @@ void ln_group_destroy(ln_group *group)
     ln_group_finish(group, NULL);
     if (group->arch->release)
         group->arch->release(group->device, group->prepared);
-    pthread_mutex_destroy(&group->lock);
-    ln_free(group);
+    destroy(group);
 }
 
 // ---- What a run has left ----
@@ -108,6 +144,15 @@ static bool can_leave(const ln_group *group)
     return group->arch->mem_type != LN_MEM_CPU && group->arch->mem_type != LN_MEM_NONE;
 }
 
+static void put_left(ln_group *group, ln_flight *flight)
+{
+    pthread_mutex_lock(&group->lock);
+    flight->next = group->left;
+    group->left = flight;
+    atomic_fetch_add(&group->left_count, 1);
+    pthread_mutex_unlock(&group->lock);
+}
+
 // False if it cannot be noted.
 static bool leave(ln_group *group, tl_tensor *const *addresses)
 {
@@ -115,11 +160,7 @@ static bool leave(ln_group *group, tl_tensor *const *addresses)
     if (!flight)
         return false;
     flight->addresses = addresses;
-    pthread_mutex_lock(&group->lock);
-    flight->next = group->left;
-    group->left = flight;
-    atomic_fetch_add(&group->left_count, 1);
-    pthread_mutex_unlock(&group->lock);
+    put_left(group, flight);
     return true;
 }
 
@@ -138,6 +179,47 @@ static ln_flight *take_left(ln_group *group, tl_tensor *const *addresses)
     return flight;
 }
 
+// How long the device is waited for before the thread looks whether its run was cancelled.
+#define WAIT_SECONDS 0.001
+
+static bool may_end_early(void)
+{
+    return ln_deadline_get() != 0 || ln_cancel_watched();
+}
+
+// Nobody tells a thread that sleeps of a cancel, so that it looks for one.
+static double seconds_to_wait(void)
+{
+    double left =
+        ln_deadline_get() == 0 ? WAIT_SECONDS : (double)(ln_deadline_get() - ln_now_ns()) * 1e-9;
+    left = left > 0 ? left : 0;
+    return ln_cancel_watched() && left > WAIT_SECONDS ? WAIT_SECONDS : left;
+}
+
+// Asks the device until it has ended the run, or this thread's has to end. Where it cannot even be
+// asked, `wait` returns when it has ended.
+static ln_status ask(const ln_group *group, tl_tensor *const *addresses, int *out_is_over)
+{
+    const ln_arch *arch = group->arch;
+    *out_is_over = 0;
+    do {
+        double seconds = seconds_to_wait();
+        ln_status status =
+            arch->wait_for(group->device, group->prepared, addresses, seconds, out_is_over);
+        if (status == LN_OK)
+            continue;
+        if (!*out_is_over) {
+            ln_error_state reason;
+            ln_error_save(&reason);
+            (void)arch->wait(group->device, group->prepared, addresses);
+            ln_error_restore(&reason);
+            *out_is_over = 1;
+        }
+        return status;
+    } while (!*out_is_over && !ln_deadline_passed());
+    return LN_OK;
+}
+
 // How a run that was given up went is of no interest.
 void ln_group_finish(ln_group *group, tl_tensor *const *addresses)
 {
@@ -153,6 +235,28 @@ void ln_group_finish(ln_group *group, tl_tensor *const *addresses)
     ln_error_restore(&reason);
 }
 
+ln_status ln_group_finish_in_time(const ln_context *ctx, ln_group *group,
+                                  tl_tensor *const *addresses)
+{
+    ln_flight *flight;
+    if (!may_end_early()) {
+        ln_group_finish(group, addresses);
+        return LN_OK;
+    }
+    while (atomic_load(&group->left_count) > 0 && (flight = take_left(group, addresses))) {
+        int is_over;
+        (void)ask(group, flight->addresses, &is_over);
+        if (!is_over) {
+            put_left(group, flight);
+            (void)ln_phase_check(ctx, NULL);
+            return ln_fail_prefix("arch '%s' still computes what an earlier run began",
+                                  group->arch->arch_name);
+        }
+        ln_free(flight);
+    }
+    return LN_OK;
+}
+
 // ---- Running ----
 
 ln_status ln_group_start(void *block, tl_tensor *const *addresses)
@@ -164,20 +268,15 @@ ln_status ln_group_start(void *block, tl_tensor *const *addresses)
                                                                    addresses));
 }
 
-// How long the device is waited for before the thread looks whether it still has time.
-#define WAIT_SECONDS 0.001
-
 static ln_status wait_or_leave(ln_group *group, tl_tensor *const *addresses)
 {
-    for (int is_over = 0; !is_over;) {
-        ln_status status = group->arch->wait_for(group->device, group->prepared, addresses,
-                                                 WAIT_SECONDS, &is_over);
-        if (status != LN_OK)
-            return status;
-        if (!is_over && can_leave(group) && ln_deadline_passed() && leave(group, addresses))
-            return LN_FAIL(LN_STATE, "the device still computes"); // the run says why it ends
-    }
-    return LN_OK;
+    int is_over;
+    ln_status status = ask(group, addresses, &is_over);
+    if (is_over)
+        return status;
+    if (leave(group, addresses))
+        return LN_FAIL(LN_STATE, "the device still computes"); // the run says why it ends
+    return group->arch->wait(group->device, group->prepared, addresses);
 }
 
 ln_status ln_group_wait(void *block, tl_tensor *const *addresses)
@@ -187,7 +286,7 @@ ln_status ln_group_wait(void *block, tl_tensor *const *addresses)
     if (arch->run)
         return LN_OK; // it was done at once
     ln_error_clear();
-    if (arch->wait_for)
+    if (arch->wait_for && can_leave(group) && may_end_early())
         return finish(group, wait_or_leave(group, addresses));
     return finish(group, arch->wait(group->device, group->prepared, addresses));
 }

@@ -22,6 +22,7 @@ typedef struct ln_group {
     void *device;       // what its functions are given: see `ln_arch_device`
     void *prepared;     // by the arch
     const ln_op *first; // in the list of the context
+    ln_list *ops;       // as the device sees them: see arch/ordered.h
     size_t op_count;
     pthread_mutex_t lock; // of the next
     ln_flight *left;
@@ -49,6 +50,10 @@ ln_status ln_group_wait(void *group, tl_tensor *const *addresses);
 // Returns when the device has ended what early waits left with these addresses, NULL: with any. To
 // be called before they are used again, or freed.
 void ln_group_finish(ln_group *group, tl_tensor *const *addresses);
+
+// The same in a run of `ctx`: LN_TIMEOUT or LN_CANCELLED if that has to end before.
+ln_status ln_group_finish_in_time(const ln_context *ctx, ln_group *group,
+                                  tl_tensor *const *addresses);
 
 bool ln_op_is_wait(const ln_op *op);
 const char *ln_wait_group(const ln_op *wait); // the name of the group's first operator

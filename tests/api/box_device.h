@@ -56,7 +56,8 @@ static inline void box_conv(const ln_op *op, tl_tensor *const *t)
     int channels = t[0]->dims[1], rows = t[0]->dims[2], columns = t[0]->dims[3];
     int in_count = ln_list_length(op->op_arg->tensors_in), outs = t[1]->dims[0];
     float *y = t[in_count]->data;
-    CHECK_EQ(in_count, 2);
+    for (int i = 2; i < in_count; i++)
+        CHECK_NULL(t[i]);
     for (int i = 0; i < outs * rows * columns; i++) {
         int o = i / (rows * columns), row = i / columns % rows, column = i % columns;
         float sum = 0;
@@ -92,7 +93,7 @@ static inline void box_each(const ln_op *op, tl_tensor *const *t)
     for (int i = 0; i < t[in_count]->len; i++) {
         float sum = 0;
         for (int k = 0; k < in_count; k++)
-            sum += ((const float *)t[k]->data)[i];
+            sum += t[k] ? ((const float *)t[k]->data)[i] : 0;
         y[i] = activate(op, sum);
     }
 }
@@ -124,8 +125,9 @@ static inline void *box_alloc(size_t n)
     return ln_alloc_aligned(n, LN_MEM_ALIGN);
 }
 
-static const char *const five[] = {"conv", "act", "elew", "pool", "reshape", NULL};
-static const char *const five_alone[] = {"input", "act", "elew", "pool", "reshape", NULL};
+static const char *const five[] = {"conv(*)", "act(*)", "elew(*)", "pool(*)", "reshape(*)", NULL};
+static const char *const five_alone[] = {"input(*)", "act(*)",     "elew(*)",
+                                         "pool(*)",  "reshape(*)", NULL};
 
 static inline ln_list *lower_to_box(const ln_context *ctx, const ln_op *op, int *match)
 {

@@ -240,7 +240,7 @@ TEST(rules_of_an_arch_are_checked_when_they_are_registered)
         {"lower * => *_bear", "<rules of bare>:1: there is no operator type that ends in '_bear'"},
         {"lower acts => act_bare", "<rules of bare>:1: there is no operator type 'acts'"},
     };
-    static const char *const core_ops[] = {"act", "elew", NULL};
+    static const char *const core_ops[] = {"act(*)", "elew(*)", NULL};
     CHECK_OK(ln_arch_init());
     ln_arch bare = {.arch_name = "bare",
                     .fallbacks = "ref",

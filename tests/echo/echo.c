@@ -301,7 +301,7 @@ typedef struct echo_op {
     ln_context *ctx; // NULL: a view, which is in its place already
     size_t in_count, out_count;
     bool is_spoiled;   // a bit of its first output is another
-    char (*names)[32]; // of the inputs, then of the outputs; "": it is a constant
+    char (*names)[32]; // of the inputs, then of the outputs; "": left out, or a constant
 } echo_op;
 
 typedef struct echo_group {
@@ -381,6 +381,10 @@ static ln_status add_inputs(echo_op *e, const ln_op_arg *arg)
     const ln_tensor_list_entry *in;
     LN_LIST_FOREACH (in, arg->tensors_in) {
         const ln_tensor_entry *entry = ln_tensor_table_find(arg->tensor_table, in->name);
+        if (!entry) { // left out
+            k++;
+            continue;
+        }
         char name[32];
         snprintf(name, sizeof name, "i%zu", k);
         bool is_constant = is_for_shapes(entry);
@@ -402,6 +406,8 @@ static ln_list *listed(const ln_list *tensors, char letter)
     LN_LIST_FOREACH (t, tensors) {
         char name[32];
         snprintf(name, sizeof name, "%c%zu", letter, k++);
+        if (!*t->name)
+            continue;
         list = ln_tensor_list_append(list, t->arg_name, name);
     }
     return list;
@@ -414,11 +420,17 @@ static ln_status add_computation(echo_op *e, const ln_op_arg *arg)
              arg->optype);
     LN_TRY(append(e->ctx, optype, "computation", listed(arg->tensors_in, 'i'),
                   listed(arg->tensors_out, 'o'), ln_param_list_copy(arg->params)));
-    for (size_t k = 0; k < e->out_count; k++) {
+    const ln_tensor_list_entry *out;
+    size_t k = 0;
+    LN_LIST_FOREACH (out, arg->tensors_out) {
         char name[32], output[40];
         snprintf(name, sizeof name, "o%zu", k);
         snprintf(output, sizeof output, "output%zu", k);
-        memcpy(e->names[e->in_count + k], name, sizeof name);
+        if (!*out->name) { // left out
+            k++;
+            continue;
+        }
+        memcpy(e->names[e->in_count + k++], name, sizeof name);
         LN_TRY(
             append(e->ctx, "output", output, ln_tensor_list_append(NULL, "src", name), NULL, NULL));
     }
@@ -501,12 +513,15 @@ static ln_status compute_op(const echo_op *e, tl_tensor *const **addresses)
     if (!e->ctx)
         return LN_OK;
     for (size_t k = 0; k < e->in_count; k++) {
+        if (!e->names[k][0])
+            continue;
         size_t n = tl_tensor_size(tensors[k]);
-        if (e->names[k][0])
-            LN_TRY(ln_context_set_data_n(e->ctx, e->names[k], alias_of(tensors[k]->data, n), n));
+        LN_TRY(ln_context_set_data_n(e->ctx, e->names[k], alias_of(tensors[k]->data, n), n));
     }
     LN_TRY(ln_context_run(e->ctx));
     for (size_t k = e->in_count; k < e->in_count + e->out_count; k++) {
+        if (!e->names[k][0])
+            continue;
         size_t n = tl_tensor_size(tensors[k]);
         LN_TRY(ln_context_get_data_n(e->ctx, e->names[k], alias_of(tensors[k]->data, n), n));
     }
@@ -635,6 +650,8 @@ static ln_status wait_shortly(void *priv, void *group, tl_tensor *const *address
 {
     echo_device *device = priv;
     struct timespec until;
+    if (fails(ECHO_ASK))
+        return LN_FAIL(LN_IO, "injected failure of wait_for");
     clock_gettime(CLOCK_REALTIME, &until);
     double ns = (double)until.tv_nsec + seconds * 1e9;
     until.tv_sec += (time_t)(ns / 1e9);
@@ -696,6 +713,8 @@ static ln_status describe(void *priv, const ln_op *op)
 {
     const echo_settings *settings = &((const echo_device *)priv)->settings;
     const char *name = op->op_arg->name;
+    if (fails(ECHO_DESCRIBE))
+        return LN_FAIL(LN_IO, "injected failure of describe");
     bool is_other = ((const echo_device *)priv)->index == 1 && settings->names_of_1;
     const char *const *names = is_other ? settings->names_of_1 : settings->names;
     bool takes =
@@ -716,12 +735,14 @@ static ln_status evaluate(void *priv, const ln_op *const *ops, size_t count, dou
 }
 
 static const char *const core_types[] = {
-    "act",      "attention",   "batchnorm",    "cast",       "compare", "concat",    "conv",
-    "cumsum",   "deconv",      "elew",         "expand",     "func",    "groupnorm", "layernorm",
-    "linear",   "matmul",      "pad",          "pool",       "prelu",   "quant_act", "quant_conv",
-    "quantize", "quant_elew",  "quant_matmul", "dequantize", "rescale", "reduce",    "resize",
-    "rnn",      "scale_shift", "select",       "softmax",    "take",    "topk",      "trilu",
-    "forward",  "reshape",     "slice",        "transpose",  NULL,
+    "act(*)",        "attention(*)", "batchnorm(*)",  "cast(*)",         "compare(*)",
+    "concat(*)",     "conv(*)",      "cumsum(*)",     "deconv(*)",       "elew(*)",
+    "expand(*)",     "func(*)",      "groupnorm(*)",  "layernorm(*)",    "linear(*)",
+    "matmul(*)",     "pad(*)",       "pool(*)",       "prelu(*)",        "quant_act(*)",
+    "quant_conv(*)", "quantize(*)",  "quant_elew(*)", "quant_matmul(*)", "dequantize(*)",
+    "rescale(*)",    "reduce(*)",    "resize(*)",     "rnn(*)",          "scale_shift(*)",
+    "select(*)",     "softmax(*)",   "take(*)",       "topk(*)",         "trilu(*)",
+    "forward(*)",    "reshape(*)",   "slice(*)",      "transpose(*)",    NULL,
 };
 
 // ---- Life ----

@@ -26,6 +26,8 @@ typedef enum echo_call {
     ECHO_WAIT,
     ECHO_EVALUATE,
     ECHO_OPEN,
+    ECHO_DESCRIBE,
+    ECHO_ASK, // whether a group is over: it says that it cannot tell
     ECHO_CALL_COUNT,
 } echo_call;
 

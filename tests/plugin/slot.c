@@ -27,7 +27,7 @@ static const ln_plugin_host *host;
 
 // ---- The arch: groups of act and elew ----
 
-static const char *const core_ops[] = {"act", "elew", NULL};
+static const char *const core_ops[] = {"act(act)", "elew(elew_op, act)", NULL};
 
 static ln_status prepare(void *priv, const ln_list *ops, void **out_group)
 {
@@ -63,7 +63,7 @@ static ln_status run(void *priv, void *group, tl_tensor *const *addresses)
         for (int k = 0; k < dst->len; k++) {
             float sum = 0;
             for (int i = 0; i < in_count; i++)
-                sum += ((const float *)addresses[i]->data)[k];
+                sum += addresses[i] ? ((const float *)addresses[i]->data)[k] : 0;
             ((float *)dst->data)[k] = is_relu && sum < 0 ? 0 : sum;
         }
         addresses += in_count + host->list_length((*op)->op_arg->tensors_out);
