@@ -432,7 +432,8 @@ LN_API ln_status ln_context_set_data(ln_context *ctx, const char *tname, const v
  * Inputs, outputs and static tensors are what they should be; of other tensors the bytes may belong
  * to a later one by the end of a run. What was only needed while the model was loaded, as weights
  * before they are folded or packed, is computed again for a copy and has no bytes of its own.
- * NULL if there is no such tensor. */
+ * A tensor in memory of a device has no bytes to look at: LN_UNSUPPORTED, and it is copied. What an
+ * earlier run has left to the device is waited for. NULL if there is no such tensor. */
 LN_API void *ln_context_get_data(ln_context *ctx, const char *tname, void *data);
 
 /* The tensor's size in bytes; 0, and a recorded LN_NOT_FOUND, if there is no such tensor.

@@ -29,7 +29,8 @@
  * operators in the documented form of `lightnet/op.h` or on devices other than main memory, a
  * session is a clone of that context inside, which takes milliseconds to make, and else does the
  * same. So it is with dynamic inputs of strings or unknown type, with constants of less than 256
- * KiB, which are not worth an instance for each shape, and with shapes that the model refuses.
+ * KiB, which are not worth an instance for each shape but for a device, and with shapes that the
+ * model refuses.
  * Models with dynamic inputs have instances all the same, unless there are graphs inside: the
  * session then has a clone of the instance's context.
  *

@@ -250,6 +250,16 @@ static void reset_calls(runner *r, unsigned version)
     r->version = version;
 }
 
+static ln_status finish_groups(const struct ln_runner *base, const ln_context *caller)
+{
+    for (size_t i = 0; i < base->group_count; i++)
+        if (caller)
+            LN_TRY(ln_group_finish_in_time(caller, base->groups[i], NULL));
+        else
+            ln_group_finish(base->groups[i], NULL);
+    return LN_OK;
+}
+
 static ln_status rebuild(struct ln_runner **runner_p, const ln_context *ctx)
 {
     struct ln_runner *new_runner;
@@ -330,6 +340,7 @@ ln_status ln_runner_create(const ln_context *ctx, struct ln_runner **out_runner)
     r->base = (struct ln_runner){.destroy = runner_destroy,
                                  .rebuild = rebuild,
                                  .check_change = check_change,
+                                 .finish = finish_groups,
                                  .run = run_steps};
     r->steps = ln_alloc_array(op_count, sizeof *r->steps);
     r->ops = ln_alloc_array(op_count, sizeof(ln_op *));
@@ -638,8 +649,7 @@ static ln_status run_steps(const ln_context *ctx)
     // What the last run left, outputs or all if it failed, is not to stand in the way of this one.
     for (size_t i = 0; i < r->made_count; i++)
         ln_open_drop(r->made[i]);
-    for (size_t i = 0; i < r->base.group_count; i++)
-        ln_group_finish(r->base.groups[i], NULL);
+    LN_TRY(finish_groups(&r->base, ctx));
     for (size_t i = 0; i < r->step_count; i++) {
         LN_TRY(run_step_at(ctx, r, i));
         for (size_t k = 0; k < r->steps[i].ended_count; k++)
@@ -683,6 +693,8 @@ ln_tensor_entry *ln_context_find_loaded(const ln_context *ctx, const char *tname
     ln_tensor_entry *entry = tname ? ln_tensor_table_find(ctx->tensor_table, tname) : NULL;
     if (!entry)
         ln_fail(LN_NOT_FOUND, "the model has no tensor '%s'", tname ? tname : "(null)");
+    else if (entry->mtype != LN_MEM_CPU && entry->mtype != LN_MEM_NONE)
+        (void)ln_context_finish_devices(ctx, NULL); // which may write it
     return entry;
 }
 
@@ -728,6 +740,11 @@ void *ln_context_get_data(ln_context *ctx, const char *tname, void *data)
         return ln_context_remake(ctx, entry, data) == LN_OK ? data : NULL;
     if (!entry->tensor->data && entry->is_load) {
         ln_fail(LN_STATE, LN_GONE_AFTER_LOAD, tname);
+        return NULL;
+    }
+    if (!data && entry->mtype != LN_MEM_CPU && entry->mtype != LN_MEM_NONE) {
+        ln_fail(LN_UNSUPPORTED, "tensor '%s' is in %s; give a buffer, and it is copied there",
+                tname, ln_mem_type_title(entry->mtype));
         return NULL;
     }
     if (!data)

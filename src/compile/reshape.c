@@ -11,8 +11,11 @@
 #include <lightnet/context.h>
 
 #include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
 
 #include <lightnet/allocator.h>
+#include <lightnet/arch.h>
 
 #include "base/checked.h"
 #include "compile/context_plan.h"
@@ -22,11 +25,12 @@
 #include "compile/reshape.h"
 #include "compile/runner.h"
 #include "ir/context.h"
+#include "pass/place.h"
 
 typedef struct shape_plans {
     struct ln_plans base;
     ln_plan_source *source;
-    bool has_constants; // of the first plan, enough that other shapes are worth plans
+    bool has_constants; // of the first plan, enough that other shapes are worth plans, or a device
     // Of the plan that the context has, when it was loaded.
     unsigned constants_version, params_version;
     ln_instance_constants *constants; // of plans for other shapes; NULL: it is not loaded
@@ -197,6 +201,21 @@ static bool has_constants(const ln_context *ctx)
             sum += tl_tensor_size(entry->tensor);
     }
     return sum >= MIN_CONSTANT_BYTES;
+}
+
+// Devices compute with shapes that are known, so that one that is in the target is of no use else.
+static bool has_device(const ln_context *ctx)
+{
+    char name[LN_MAX_NAME_LEN];
+    for (const char *at = ctx->target; at && *at; at += *at == ',') {
+        size_t len = strcspn(at, ",");
+        snprintf(name, sizeof name, "%.*s", (int)len, at);
+        const ln_arch *arch = ln_arch_find(name);
+        if (arch && ln_arch_is_device(arch))
+            return true;
+        at += len;
+    }
+    return false;
 }
 
 // Whether the types of inputs are known, and are numbers, in main memory.
@@ -416,7 +435,7 @@ ln_status ln_plans_compile(struct ln_plans *plans, ln_context *ctx,
 {
     shape_plans *p = (shape_plans *)plans;
     LN_TRY(ln_plan_source_compile(p->source, ctx, options));
-    p->has_constants = has_constants(ctx);
+    p->has_constants = has_constants(ctx) || has_device(ctx);
     return LN_OK;
 }
 

@@ -77,6 +77,7 @@ ln_status ln_context_get_object(const ln_context *ctx, const char *tname, ln_obj
         *out_object = ln_object_copy_tensor(entry->tensor, NULL);
         return *out_object ? LN_OK : ln_error_status();
     }
+    (void)ln_context_finish_devices(ctx, NULL); // which may write it
     *out_object =
         ln_object_new_tensor(entry->tensor->dtype, entry->tensor->ndim, entry->tensor->dims, NULL);
     if (!*out_object)

@@ -55,6 +55,9 @@ struct ln_runner {
     // Before `first` (may be NULL) runs again and constant `tname` (may be NULL) changes:
     // LN_UNSUPPORTED where the shapes of a group's operator follow from what changes with them.
     ln_status (*check_change)(const ln_context *ctx, const ln_op *first, const char *tname);
+    // Waits for what runs that ended early have left to devices. NULL: however long that takes;
+    // else LN_TIMEOUT or LN_CANCELLED if what `caller` does has to end before.
+    ln_status (*finish)(const struct ln_runner *runner, const ln_context *caller);
     // Runs the steps of a graph, in a run of its root.
     ln_status (*run)(const ln_context *ctx);
 };
@@ -103,6 +106,10 @@ void ln_context_give_load_memory(const ln_context *ctx, ln_memory *memory);
 
 // Gives a tensor of a LOADED context memory of its own until the model is unloaded, if it has none
 // that can be written: because it is in the model's file, or was there while loading only.
+// Before the memory of `ctx` is used by others, or freed: see `finish` of ln_runner. Nothing where
+// it has no groups.
+ln_status ln_context_finish_devices(const ln_context *ctx, const ln_context *caller);
+
 ln_status ln_context_make_writable(ln_context *ctx, ln_tensor_entry *entry);
 
 // Makes the elements of a tensor of a LOADED context that was there while loading only once more,

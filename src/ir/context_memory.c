@@ -170,8 +170,15 @@ void ln_context_dealloc_mem(ln_context *ctx)
         ctx->plans->unload(ctx->plans, ctx);
 }
 
+ln_status ln_context_finish_devices(const ln_context *ctx, const ln_context *caller)
+{
+    return ctx->runner && ctx->runner->group_count > 0 ? ctx->runner->finish(ctx->runner, caller)
+                                                       : LN_OK;
+}
+
 void ln_context_take_workspace(ln_context *ctx)
 {
+    (void)ln_context_finish_devices(ctx, NULL);
     ln_memory_release(ctx->memory);
     ctx->memory = NULL;
 }

@@ -193,6 +193,7 @@ ln_status ln_instances_change(ln_instances *all, size_t key_count, const ln_inpu
                               size_t count, const ln_input_shape *shapes)
 {
     ln_row *r, *old = all->current;
+    LN_TRY(ln_context_finish_devices(all->home, all->home)); // in the workspace, which others get
     LN_TRY(need_plan(all, key_count, key, count, shapes, &r));
     if (r == old)
         return LN_OK;

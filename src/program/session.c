@@ -669,7 +669,7 @@ static ln_status run_frame_steps(ln_session *session)
     const ln_frame *frame = session->frame;
     double done = 0;
     ln_session_begin_progress(session, total_cost(frame));
-    ln_frame_finish(frame);
+    LN_TRY(ln_frame_finish_in_time(frame, session->face));
     if (!ln_phase_take(session->face, session->instance->cost))
         return LN_FAIL(LN_LIMIT,
                        "a run costs %.4g work units, over the limit of %.4g (ln_limits.work)",

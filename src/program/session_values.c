@@ -320,13 +320,27 @@ static ln_status hold(ln_session *session, const ln_held_instance **out_held)
                                                   session->shapes, out_held));
 }
 
+static ln_status change_to(ln_session *session, const ln_held_instance *held)
+{
+    ln_status status = LN_OK;
+    if (session->frame)
+        status = ln_frame_finish_in_time(session->frame, session->face);
+    if (status == LN_OK && session->clone)
+        status = ln_context_finish_devices(session->clone, session->face);
+    if (status == LN_OK)
+        enter(session, held);
+    else
+        ln_instances_let_go(session->program->instances, held);
+    return status;
+}
+
 static ln_status run(ln_session *session)
 {
     const ln_held_instance *held;
     session->has_results = false;
     LN_TRY(hold(session, &held));
     if (held != session->held)
-        enter(session, held);
+        LN_TRY(change_to(session, held));
     if (!held && session->face != &session->own_face)
         return LN_OK; // its context runs them
     session->has_cloned = !held || !held->instance || session->face->observer;

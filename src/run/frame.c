@@ -469,6 +469,16 @@ void ln_frame_finish(const ln_frame *frame)
     }
 }
 
+ln_status ln_frame_finish_in_time(const ln_frame *frame, const ln_context *ctx)
+{
+    for (size_t i = 0; i < frame->step_count; i++) {
+        const ln_step *step = &frame->steps[i].step;
+        if (is_start(step))
+            LN_TRY(ln_group_finish_in_time(ctx, step->block, step->addresses));
+    }
+    return LN_OK;
+}
+
 void ln_frame_destroy(ln_frame *frame)
 {
     if (frame)

@@ -40,8 +40,10 @@ ln_status ln_frame_run_step(const ln_frame *frame, size_t step);
 void ln_frame_settle(const ln_frame *frame, size_t done);
 bool ln_frame_is_wait(const ln_frame *frame, size_t step);
 
-// Waits for what runs that ended early have left to devices: before another run, and `destroy`.
+// Waits for what runs that ended early have left to devices: before `destroy`.
 void ln_frame_finish(const ln_frame *frame);
+// The same before another run, of `ctx`: LN_TIMEOUT or LN_CANCELLED if that has to end before.
+ln_status ln_frame_finish_in_time(const ln_frame *frame, const ln_context *ctx);
 void ln_frame_destroy(ln_frame *frame); // NULL is fine
 
 // What the step adds to the cost of a run that is done, in work units: a group, when it has been

@@ -349,15 +349,38 @@ TEST(instances_for_other_shapes_share_the_device)
     close_echo(echo);
 }
 
-static ln_status run_rows(ln_session *session, int rows)
+static ln_status run_rows(ln_session *session, int rows, int columns)
 {
-    tl_tensor *x = tl_tensor_zeros(2, (int[]){rows, 256}, TL_FLOAT);
+    tl_tensor *x = tl_tensor_zeros(2, (int[]){rows, columns}, TL_FLOAT);
     ln_object *object = ln_object_copy_tensor(x, NULL);
     CHECK_OK(ln_session_set_object(session, "x", object));
     ln_status status = ln_session_run(session);
     ln_object_release(object);
     tl_tensor_free_data_too(x);
     return status;
+}
+
+// The host alone would run it with no plan for each shape.
+TEST(small_models_of_dynamic_shape_use_the_device_too)
+{
+    ln_arch *echo = open_echo(1);
+    ln_context *ctx =
+        load_text("input(| dst=x | dtype=TL_FLOAT, dims=[-1, 4], names=[\"N\", \"\"]);"
+                  "func(src=x | dst=y | func=cos); output(src=y | |);",
+                  "echo,ref");
+    ln_program *program;
+    ln_session *session;
+    CHECK_OK(ln_program_create(ctx, &program));
+    close_context(ctx);
+    CHECK_OK(ln_session_create(program, &session));
+    for (int rows = 1; rows < 4; rows++) {
+        echo_fail(ECHO_NOTHING, 0);
+        CHECK_OK(run_rows(session, rows, 4));
+        CHECK_EQ(echo_calls(ECHO_RUN), 1);
+    }
+    ln_session_free(session);
+    ln_program_release(program);
+    close_echo(echo);
 }
 
 // A model that refuses shapes runs as it was read; a device that fails ends the run.
@@ -386,10 +409,10 @@ TEST(a_device_that_fails_for_other_shapes_ends_the_run)
         CHECK_OK(ln_session_create(program, &session));
         for (int rows = 1; rows < 4; rows++) {
             echo_fail(cases[i].call, cases[i].skip);
-            CHECK_FAILS(run_rows(session, rows), cases[i].status);
+            CHECK_FAILS(run_rows(session, rows, 256), cases[i].status);
             CHECK_MESSAGE(cases[i].message);
             echo_fail(ECHO_NOTHING, 0);
-            CHECK_OK(run_rows(session, rows));
+            CHECK_OK(run_rows(session, rows, 256));
             CHECK(echo_calls(ECHO_RUN) > 0);
         }
         ln_session_free(session);
@@ -590,11 +613,19 @@ TEST(a_run_does_not_wait_for_a_device_when_its_time_is_over)
     CHECK_OK(ln_session_set_timeout(session, 0.02));
     double start = seconds_now();
     CHECK_FAILS(ln_session_run(session), LN_TIMEOUT);
-    CHECK(seconds_now() - start < 0.3);
     CHECK_FAILS(ln_session_run(session), LN_TIMEOUT);
-    CHECK_OK(ln_session_set_timeout(session, 0));
-    check_session(session, 2);
+    CHECK_MESSAGE("arch 'echo' still computes what an earlier run began: the run was stopped");
     ln_cancel *cancel = ln_cancel_create();
+    CHECK_OK(ln_session_set_timeout(session, 0));
+    CHECK_OK(ln_session_set_cancel(session, cancel));
+    CHECK_OK(ln_session_run_async(session, NULL, NULL));
+    ln_cancel_request(cancel);
+    CHECK_FAILS(ln_session_wait(session), LN_CANCELLED);
+    CHECK(seconds_now() - start < 0.3);
+    CHECK_OK(ln_session_set_cancel(session, NULL));
+    ln_cancel_release(cancel);
+    check_session(session, 2);
+    cancel = ln_cancel_create();
     CHECK_OK(ln_session_set_cancel(session, cancel));
     ln_cancel_request(cancel);
     CHECK_FAILS(ln_session_run(session), LN_CANCELLED);
@@ -645,6 +676,41 @@ TEST(a_run_beside_its_caller_is_cancelled_while_the_device_computes)
     close_echo(echo);
 }
 
+// The device is waited for all the same.
+TEST(a_device_that_cannot_tell_whether_it_has_ended_ends_the_run)
+{
+    ln_arch *echo;
+    ln_session *session = open_slow(&echo, true);
+    CHECK_OK(ln_session_set_timeout(session, 100));
+    echo_fail(ECHO_ASK, 0);
+    double start = seconds_now();
+    CHECK_FAILS(ln_session_run(session), LN_IO);
+    CHECK_MESSAGE("group of 'elew0': injected failure of wait_for");
+    CHECK(seconds_now() - start >= 0.3);
+    check_session(session, 3);
+    CHECK_OK(ln_session_set_timeout(session, 0.02));
+    CHECK_FAILS(ln_session_run(session), LN_TIMEOUT);
+    CHECK_OK(ln_session_set_timeout(session, 100));
+    echo_fail(ECHO_ASK, 0);
+    check_session(session, 4); // that is how it went with a run that was given up
+    ln_session_free(session);
+    close_echo(echo);
+}
+
+TEST(what_cannot_end_early_is_waited_for_once)
+{
+    ln_arch *echo;
+    ln_session *session = open_slow(&echo, true);
+    echo_fail(ECHO_ASK, 1000);
+    CHECK_OK(ln_session_run(session));
+    CHECK_EQ(echo_calls(ECHO_ASK), 0);
+    CHECK_OK(ln_session_set_timeout(session, 100));
+    CHECK_OK(ln_session_run(session));
+    CHECK_EQ(echo_calls(ECHO_ASK), 1);
+    ln_session_free(session);
+    close_echo(echo);
+}
+
 // A context, not a session.
 TEST(a_context_leaves_the_device_as_well)
 {
@@ -662,8 +728,92 @@ TEST(a_context_leaves_the_device_as_well)
     check_run(ctx, 6);
     CHECK_OK(ln_context_set_timeout(ctx, 0.02));
     CHECK_FAILS(ln_context_run(ctx), LN_TIMEOUT);
+    float bytes[LEN];
+    echo_forget();
+    CHECK_NULL(ln_context_get_data(ctx, "a", NULL));
+    CHECK_EQ(ln_error_status(), LN_UNSUPPORTED);
+    CHECK_MESSAGE("tensor 'a' is in memory of echo");
+    CHECK_NOT_NULL(ln_context_get_data(ctx, "a", bytes));
+    CHECK_EQ(echo_said_count("end"), 1); // before it was copied
+    CHECK_FAILS(ln_context_run(ctx), LN_TIMEOUT);
     close_context(ctx);
     close_echo(echo);
+}
+
+// ---- What statuses mean ----
+
+static ln_status odd_status;
+static bool is_mute;
+
+static ln_status describe_oddly(void *priv, const ln_op *op)
+{
+    (void)priv;
+    (void)op;
+    if (!is_mute)
+        ln_fail(LN_IO, "the wire is cut");
+    return odd_status;
+}
+
+static ln_status find_oddly(void *priv, int index, ln_device_info *out_info)
+{
+    (void)priv;
+    (void)index;
+    (void)out_info;
+    return odd_status;
+}
+
+TEST(a_device_that_cannot_say_what_it_takes_ends_the_compilation)
+{
+    // clang-format off
+    static const struct {
+        ln_status returned, status;
+        bool is_mute;
+        const char *message, *why;
+    } rows[] = {
+        {LN_IO, LN_IO, false, "whether it takes 'elew0': the wire is cut", "a broken device"},
+        {LN_IO, LN_IO, true, "whether it takes 'elew0': input or output failed", "without a word"},
+        {(ln_status)4711, LN_INTERNAL, true, "it returns 4711", "no status"},
+        {LN_CANCELLED, LN_INTERNAL, true, "it returns 12", "the program cancels, not the device"},
+        {LN_TIMEOUT, LN_INTERNAL, false, "the wire is cut", "nor has it limits"},
+    };
+    // clang-format on
+    static const char *const targets[] = {"echo,ref", "echo"};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        CHECK_OK(ln_arch_init());
+        echo_fail(ECHO_NOTHING, 0);
+        ln_arch *echo = echo_create(&(echo_settings){ECHO_DEFAULTS, .device_count = 1});
+        echo->describe = describe_oddly;
+        CHECK_OK(ln_arch_register(echo));
+        odd_status = rows[i].returned;
+        is_mute = rows[i].is_mute;
+        ln_context *ctx = open_text(model);
+        CHECK_FAILS(ln_context_compile(ctx, targets[i % 2]), rows[i].status);
+        CHECK_MESSAGE(rows[i].message);
+        close_context(ctx);
+        close_echo(echo);
+    }
+}
+
+TEST(an_arch_without_devices_says_so_when_one_is_opened)
+{
+    static const ln_status statuses[] = {LN_NOT_FOUND, LN_IO};
+    static const char *const messages[] = {"arch 'echo' has no devices here",
+                                           "device 'echo' cannot be looked for"};
+    for (int i = 0; i < 2; i++) {
+        CHECK_OK(ln_arch_init());
+        echo_fail(ECHO_NOTHING, 0);
+        ln_arch *echo = echo_create(&(echo_settings){ECHO_DEFAULTS, .device_count = 1});
+        echo->find_device = find_oddly;
+        odd_status = statuses[i];
+        CHECK_OK(ln_arch_register(echo));
+        ln_context *ctx = open_text(model);
+        CHECK_FAILS(ln_context_compile(ctx, "echo,ref"), statuses[i]);
+        CHECK_MESSAGE(messages[i]);
+        CHECK_EQ(echo_open_count(), 0);
+        CHECK_OK(ln_context_compile(ctx, "ref"));
+        close_context(ctx);
+        close_echo(echo);
+    }
 }
 
 TEST_LIST(a_device_is_open_from_compiling_to_the_last_that_was_made_of_the_context,
@@ -674,6 +824,7 @@ TEST_LIST(a_device_is_open_from_compiling_to_the_last_that_was_made_of_the_conte
           devices_that_are_not_there_are_named,
           a_context_compiles_for_the_devices_that_it_was_given,
           compiled_files_keep_the_number_of_the_device, instances_for_other_shapes_share_the_device,
+          small_models_of_dynamic_shape_use_the_device_too,
           a_device_that_fails_for_other_shapes_ends_the_run,
           options_are_text_or_a_structure_that_may_be_shorter,
           wrong_options_are_refused_and_change_nothing,
@@ -683,4 +834,7 @@ TEST_LIST(a_device_is_open_from_compiling_to_the_last_that_was_made_of_the_conte
           a_run_does_not_wait_for_a_device_when_its_time_is_over,
           a_device_that_cannot_be_asked_is_waited_for,
           a_run_beside_its_caller_is_cancelled_while_the_device_computes,
-          a_context_leaves_the_device_as_well)
+          a_device_that_cannot_tell_whether_it_has_ended_ends_the_run,
+          what_cannot_end_early_is_waited_for_once, a_context_leaves_the_device_as_well,
+          a_device_that_cannot_say_what_it_takes_ends_the_compilation,
+          an_arch_without_devices_says_so_when_one_is_opened)
