@@ -94,6 +94,15 @@ static ln_status note_made(overlapping *o, size_t i)
     return LN_OK;
 }
 
+// A wait names no tensor that is static.
+static bool makes_static_only(const overlapping *o, const unit *u)
+{
+    bool is_static = true;
+    for (size_t i = u->first; i < u->first + u->count; i++)
+        is_static = is_static && makes_static(o, o->ops[i]);
+    return is_static;
+}
+
 static ln_status find_units(overlapping *o)
 {
     const ln_arch *last = NULL;
@@ -107,13 +116,14 @@ static ln_status find_units(overlapping *o)
         last = arch;
         unit *u = &o->units[o->unit_count - 1];
         u->count++;
-        u->is_idle = !o->ops[i]->run || makes_static(o, l->data);
+        bool is_idle = !o->ops[i]->run || makes_static(o, l->data);
+        u->is_idle = is_idle && (u->count == 1 || u->is_idle);
         o->unit_of[i] = (uint32_t)(o->unit_count - 1);
         LN_TRY(note_made(o, i));
     }
     for (size_t k = 0; k < o->unit_count; k++)
-        o->units[k].is_async =
-            o->units[k].is_async && count_tensors(o, &o->units[k]) <= MAX_TENSORS;
+        o->units[k].is_async = o->units[k].is_async && !makes_static_only(o, &o->units[k]) &&
+                               count_tensors(o, &o->units[k]) <= MAX_TENSORS;
     return LN_OK;
 }
 

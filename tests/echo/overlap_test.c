@@ -144,6 +144,44 @@ TEST(where_nothing_overlaps_there_is_no_wait)
     close_echo(echo);
 }
 
+// What is computed once is the host's, though a rule lowers all that the device takes; and a group
+// of nothing else, which a text may have, is not waited for.
+TEST(constants_are_no_group_to_wait_for)
+{
+    static const char text[] = "input(| dst=x | dtype=TL_FLOAT, dims=[8, 8]);\n"
+                               "create(| dst=w | dtype=TL_FLOAT, dims=[64], data=[3]);\n"
+                               "func(src=x | dst=a | func=sin);\n"
+                               "%s(src=w | dst=v | dims=[8, 8]);\n"
+                               "reshape(src=a | dst=b | dims=[64]);\n"
+                               "%s(src=x | dst=c | func=cos);\n"
+                               "elew(src1=c, src2=v | dst=d | elew_op=TL_SUM);\n"
+                               "reshape(src=d | dst=e | dims=[64]);\n"
+                               "elew(src1=b, src2=e | dst=y | elew_op=TL_MUL);\n"
+                               "output(src=y | |);\n";
+    float expected[LEN], x[LEN];
+    fill(x);
+    for (int i = 0; i < 4; i++) {
+        char model[1024];
+        CHECK_OK(ln_arch_init());
+        echo_fail(ECHO_NOTHING, 0);
+        ln_arch *echo =
+            echo_open(&(echo_settings){ECHO_DEFAULTS, .shares_main = true, .fallback = "ref"});
+        CHECK_OK(ln_rules_register("echo", "lower * => *_echo\n"));
+        snprintf(model, sizeof model, text, "reshape", "func");
+        ln_context *ctx = load_text(model, AS_READ);
+        CHECK_OK(ln_context_set_data(ctx, "x", x));
+        CHECK_OK(ln_context_run(ctx));
+        CHECK_NOT_NULL(ln_context_get_data(ctx, "y", expected));
+        close_context(ctx);
+        snprintf(model, sizeof model, text, i & 1 ? "reshape_echo" : "reshape",
+                 i & 2 ? "func_ref" : "func");
+        ctx = load_text(model, "echo");
+        check_run(ctx, expected);
+        close_context(ctx);
+        close_echo(echo);
+    }
+}
+
 // ---- Failures ----
 
 // Each call of its kind fails in turn, in a context and in a session; then all is as if it had not.
@@ -375,8 +413,8 @@ TEST(a_file_for_a_device_that_is_missing_names_it)
 }
 
 TEST_LIST(what_does_not_depend_on_a_group_is_between_its_start_and_its_wait, two_branches_overlap,
-          where_nothing_overlaps_there_is_no_wait, each_call_of_a_run_may_fail,
-          each_call_of_loading_may_fail, an_evaluation_may_fail,
+          where_nothing_overlaps_there_is_no_wait, constants_are_no_group_to_wait_for,
+          each_call_of_a_run_may_fail, each_call_of_loading_may_fail, an_evaluation_may_fail,
           a_run_that_is_cancelled_waits_for_what_is_in_flight, compiled_files_keep_waits,
           waits_that_do_not_fit_their_group_are_refused,
           a_file_for_a_device_that_is_missing_names_it)
