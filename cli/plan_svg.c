@@ -380,7 +380,8 @@ static void draw_caption(const plot *p)
     const ln_plan_totals *totals = &p->plan->totals[p->mtype];
     fprintf(p->out,
             "<text x=\"%d\" y=\"%.1f\" font-weight=\"bold\">%s: static %zu + workspace %zu = peak "
-            "%zu bytes</text>\n",
+            "%zu bytes<tspan font-weight=\"normal\"> &#8195;operators that run, in order &#8594; "
+            "(steps, not time)</tspan></text>\n",
             MARGIN, p->top - 14, ln_mem_type_title(p->mtype), totals->static_byte_count,
             totals->workspace_byte_count, totals->peak_byte_count);
 }
@@ -396,11 +397,8 @@ static ln_status draw_panel(const plot *p)
     draw_values(p);
     fprintf(p->out, "<path stroke=\"#b02a1e\" stroke-dasharray=\"6 3\" d=\"M%.1f %.1fH%.1f\"/>\n",
             p->left, p->top, right);
-    fprintf(p->out,
-            "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"middle\">static</text>\n"
-            "<text x=\"%.1f\" y=\"%.1f\">operators that run, in order &#8594;</text>\n",
-            static_left + STATIC_WIDTH / 2.0, p->top + PLOT_HEIGHT + FONT + 4, p->left,
-            p->top + PLOT_HEIGHT + FOOT - 8);
+    fprintf(p->out, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"middle\">static</text>\n",
+            static_left + STATIC_WIDTH / 2.0, p->top + PLOT_HEIGHT + FONT + 4);
     return p->workspace_byte_count ? draw_live_line(p) : LN_OK;
 }
 
@@ -556,9 +554,10 @@ static void seed_palette(const model_split *split, palette *seen)
 {
     if (split->device_count == 0)
         return;
-    for (int device = -1; device < (int)split->device_count; device++)
+    (void)place_of(seen, split_name(split, -1));
+    (void)place_of(seen, "copies"); // one colour, however many devices there are
+    for (int device = 0; device < (int)split->device_count; device++)
         (void)place_of(seen, split_name(split, device));
-    (void)place_of(seen, "copies");
 }
 
 // ---- Legend ----

@@ -85,6 +85,24 @@ static ln_status find_devices(model_split *s, const ln_context *ctx)
     return LN_OK;
 }
 
+// What has a dynamic shape is on the host until a run says which.
+static void find_waiting(model_split *s, const ln_context *ctx)
+{
+    int has_open = 0;
+    for (size_t i = 0; ln_context_input(ctx, i) && !has_open; i++)
+        has_open = ln_context_input_is_open(ctx, i);
+    for (const char *at = has_open ? ctx->target : NULL; at && *at; at += *at == ',') {
+        size_t length = strcspn(at, ",");
+        for (size_t i = 0; i < ln_arch_count() && !s->waiting; i++) {
+            const ln_arch *arch = ln_arch_find_at(i);
+            if (arch->core_ops && is_device(arch) && strlen(arch->arch_name) == length &&
+                strncmp(arch->arch_name, at, length) == 0)
+                s->waiting = arch;
+        }
+        at += length;
+    }
+}
+
 ln_mem_type split_memory(const model_split *s, int device)
 {
     ln_mem_type mtype = device < 0 ? LN_MEM_CPU : s->devices[device]->mem_type;
@@ -178,7 +196,14 @@ static void add_op(model_split *s, const ln_context *ctx, const ln_list *node, s
             (split_part){.kind = kind, .device = device, .ops = node, .first_step = step};
     split_part *part = &s->parts[s->part_count - 1];
     part->op_count++;
-    part->run_count += (size_t)op_is_run(ctx, op);
+    if (op_is_run(ctx, op)) {
+        if (part->run_count++ == 0) {
+            part->first_run = op;
+            part->first_run_step = step;
+        }
+        part->last_run = op;
+        part->last_run_step = step;
+    }
     part->wait_step = step;
     if (kind == SPLIT_COPY)
         note_copy(s, ctx, op, part);
@@ -191,6 +216,7 @@ ln_status split_init(model_split *s, const ln_context *ctx)
     ln_status status = s->parts ? LN_OK : LN_FAIL(LN_NO_MEMORY, "out of memory for parts");
     if (status == LN_OK)
         status = find_devices(s, ctx);
+    find_waiting(s, ctx);
     size_t step = 0;
     for (const ln_list *l = ctx->ops; l && status == LN_OK; l = l->next)
         add_op(s, ctx, l, step++);
@@ -237,7 +263,7 @@ static void sum_copies(const model_split *s, int is_at_load, size_t *out_count, 
 
 static int is_told(const model_split *s, const offload_notes *notes)
 {
-    return s->device_count > 0 || (notes && notes->count > 0);
+    return s->device_count > 0 || s->waiting || (notes && notes->count > 0);
 }
 
 // ---- Text ----
@@ -337,31 +363,24 @@ static const char *first_name(const ln_list *tensors)
     return listed ? printable(listed->name) : "";
 }
 
-static const ln_op *last_op(const split_part *p)
-{
-    const ln_list *l = p->ops;
-    for (size_t i = 1; i < p->op_count; i++)
-        l = l->next;
-    return l->data;
-}
-
 static void print_computed(FILE *out, const split_part *p)
 {
-    const ln_op *first = p->ops->data;
     size_t count = p->kind == SPLIT_GROUP ? p->op_count : p->run_count;
-    fprintf(out, "%zu operator%s: '%s'", count, plural(count), printable(first->op_arg->name));
-    if (p->op_count > 1)
-        fprintf(out, " to '%s'", printable(last_op(p)->op_arg->name));
+    fprintf(out, "%zu operator%s: '%s'", count, plural(count),
+            printable(p->first_run->op_arg->name));
+    if (p->last_run != p->first_run)
+        fprintf(out, " to '%s'", printable(p->last_run->op_arg->name));
     if (p->kind == SPLIT_GROUP && p->wait_step >= p->first_step + p->op_count)
         fprintf(out, "; waited for at %zu", p->wait_step);
 }
 
 static void print_part(FILE *out, const model_split *s, const split_part *p)
 {
-    char steps[32];
-    int length = snprintf(steps, sizeof steps, p->op_count > 1 ? "%zu - %zu" : "%zu", p->first_step,
-                          p->first_step + p->op_count - 1);
-    int column = 1 + (p->kind == SPLIT_COPY ? p->to : p->device);
+    char steps[48];
+    size_t first = p->kind == SPLIT_HOST ? p->first_run_step : p->first_step;
+    size_t last = p->kind == SPLIT_HOST ? p->last_run_step : p->first_step + p->op_count - 1;
+    int length = snprintf(steps, sizeof steps, last > first ? "%zu - %zu" : "%zu", first, last);
+    int column = p->kind == SPLIT_COPY ? 1 + p->to : p->kind == SPLIT_WAIT ? 0 : 1 + p->device;
     fprintf(out, "%-10s %s%*s", "", steps, STEP_COLUMN - length + column * COLUMN, "");
     const ln_op *op = p->ops->data;
     switch (p->kind) {
@@ -371,7 +390,10 @@ static void print_part(FILE *out, const model_split *s, const split_part *p)
         fprintf(out, "<- %s bytes of '%s' from %s", grouped(p->byte_count),
                 first_name(op->op_arg->tensors_in), split_name(s, p->from));
         break;
-    case SPLIT_WAIT: fprintf(out, "waits for '%s'", printable(text_param(op, "group"))); break;
+    case SPLIT_WAIT:
+        fprintf(out, "waits for '%s' of %s", printable(text_param(op, "group")),
+                split_name(s, p->device));
+        break;
     }
     fputc('\n', out);
 }
@@ -391,7 +413,13 @@ void split_print(FILE *out, const model_split *s, const offload_notes *notes)
 {
     if (!is_told(s, notes))
         return;
-    print_sums(out, s);
+    if (s->waiting && s->device_count == 0)
+        fprintf(out,
+                "%-10s %s computes once the shapes are known, in groups for each set of shapes; "
+                "`-s INPUT=DIMS` shows them\n",
+                "devices", s->waiting->arch_name);
+    else
+        print_sums(out, s);
     print_notes(out, notes);
     if (s->device_count > 0)
         print_parts(out, s);

@@ -34,7 +34,9 @@ typedef struct split_part {
     int device; // index of the device whose group it is, or is waited for; -1: the host
     const ln_list *ops;
     size_t first_step, op_count;
-    size_t run_count;  // operators that compute something in a run
+    size_t run_count; // operators that compute something in a run, and the first and last of them
+    const ln_op *first_run, *last_run;
+    size_t first_run_step, last_run_step;
     size_t wait_step;  // of a group: the step that waits for it; its last one where none does
     size_t byte_count; // of a copy
     int from, to;      // of a copy: devices; -1: main memory
@@ -47,6 +49,7 @@ typedef struct model_split {
     split_part *parts;
     size_t part_count;
     size_t step_count;
+    const ln_arch *waiting; // a device of the target, where shapes come in the run; NULL: none
 } model_split;
 
 // Fails: LN_NO_MEMORY. split_deinit frees what it has.
