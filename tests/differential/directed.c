@@ -588,7 +588,8 @@ static bool make_product(model *m, test_random *random, const sizes *s)
     const int k = PICK(random, 3, 4, 8, 17), n = PICK(random, 1, 3, 4, 5, 16, k, k);
     const bool is_conv = chance(random, 40);
     int src_dims[] = {s->n > 0 ? s->n : 1, k, 3, 3}, weight_dims[] = {n, k, 1, 1};
-    int flat_dims[] = {k, n};
+    const bool is_turned = !is_conv && chance(random, 35);
+    int flat_dims[] = {is_turned ? n : k, is_turned ? k : n};
     const double src_scale = scales[test_random_below(random, 4)], weight_scale = 0.01;
     const double scale = scales[test_random_below(random, 4)];
     const double zero = PICK(random, 0, 10, 100), other = PICK(random, 0, 40, 120);
@@ -618,6 +619,8 @@ static bool make_product(model *m, test_random *random, const sizes *s)
     const bool is_plain = !is_conv && bias < 0 && chance(random, 50);
     preset p = {.optype = is_conv ? "conv" : is_plain ? "matmul" : "linear"};
     p.has_plain_params = true;
+    if (is_turned)
+        set(&p, "transB", "1");
     give(&p, is_plain ? "src1" : "src", x);
     give(&p, is_plain ? "src2" : "weight", w);
     if (!is_plain)

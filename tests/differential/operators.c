@@ -319,6 +319,14 @@ static bool operand_shape(model *m, test_random *random, const sizes *s, model_o
             *out = shape_of(m, op->ins[1].tensor);
         else
             *out = is_row ? SHAPE(first.dims[axis]) : (shape){.ndim = 0};
+    } else if (strcmp(type, "rescale") == 0 && is_type(arg, "multiplier shift") && first.ndim > 0 &&
+               chance(random, 60)) { // a number for each index of an axis
+        const int axis =
+            number_of(m, op, "axis", (int)test_random_below(random, (size_t)first.ndim));
+        if (axis < -first.ndim || axis >= first.ndim)
+            return false;
+        set_number(m, op, "axis", axis);
+        *out = SHAPE(first.dims[axis < 0 ? axis + first.ndim : axis]);
     } else if ((strncmp(type, "quant_", 6) == 0 && strcmp(arg, "src2") != 0) ||
                strcmp(type, "rescale") == 0)
         *out = chance(random, 50) ? SHAPE(1) : (shape){.ndim = 0};
