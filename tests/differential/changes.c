@@ -255,6 +255,26 @@ static bool add_number(model *m, model_op *op, const char *arg_name, numbers *n)
     return true;
 }
 
+void add_axis(model *m, test_random *random)
+{
+    model_op *found = NULL;
+    const char *name = NULL;
+    int count = 0;
+    for (int i = 0; i < m->op_count; i++) {
+        model_op *op = &m->ops[i];
+        const tl_dtype dtype = m->tensors[op->outs[0].tensor].dtype;
+        const bool is_list = is_leaf(m, op) && (dtype == TL_INT64 || dtype == TL_INT32);
+        if ((is_list || model_op_param(m, op, "axes")) &&
+            test_random_below(random, (size_t)++count) == 0) {
+            found = op;
+            name = is_list ? "data" : "axes";
+        }
+    }
+    numbers n;
+    if (found && read_param(m, found, name, &n))
+        (void)add_number(m, found, name, &n);
+}
+
 void change_number(model *m, test_random *random)
 {
     for (int tries = 0; tries < 20; tries++) {

@@ -17,6 +17,9 @@ void change_row(model *m, test_random *random);
 // its neighbour, a bool turned.
 void change_number(model *m, test_random *random);
 
+// A list of axes, as a parameter or a constant, gets one more.
+void add_axis(model *m, test_random *random);
+
 // Some of the single numbers of activations and of constants are negated, or divide one, together.
 void change_numbers(model *m, test_random *random);
 

@@ -1163,7 +1163,7 @@ static bool make_from_example(model *m, test_random *random, const sizes *s, uin
         return false;
     for (int i = (int)test_random_below(random, 4); i > 0; i--) {
         kept = *m;
-        switch (test_random_below(random, 11)) {
+        switch (test_random_below(random, 12)) {
         case 0: change_param(m, random); break;
         case 1: change_operand(m, random); break;
         case 2: insert_act(m, random, s); break;
@@ -1174,6 +1174,7 @@ static bool make_from_example(model *m, test_random *random, const sizes *s, uin
         case 7:
         case 8: change_number(m, random); break;
         case 9: change_numbers(m, random); break;
+        case 10: add_axis(m, random); break;
         default: make_chain(m, random, s, 1); break;
         }
         if (m->is_overflown || !model_check(m))
