@@ -608,8 +608,9 @@ static bool make_product(model *m, test_random *random, const sizes *s)
         const double most = chance(random, 50) ? 2000 : 6e6;
         const double end = chance(random, 50) ? 1 : -1;
         bias = chance(random, 15) // which leave no room for the sum itself in 32 bits
-                   ? add_constant(m, random, TL_INT32, 1, &n, fmin(end * 2147e6, end * 21474e5),
-                                  fmax(end * 2147e6, end * 21474e5))
+                   ? add_constant(m, random, TL_INT32, 1, &n,
+                                  fmin(end * 2147482000.0, end * 2147483000.0),
+                                  fmax(end * 2147482000.0, end * 2147483000.0))
                    : add_constant(m, random, TL_INT32, 1, &n, -most, most);
         bias = add_scaled(m, random, s, "dequantize", bias,
                           nearly(random, src_scale * weight_scale, 0.003), 0, TL_INT32);
