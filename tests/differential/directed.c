@@ -818,7 +818,7 @@ static bool make_large(model *m, test_random *random, const sizes *s)
     if (chance(random, 60)) // they take long
         return false;
     const int dims[] = {1, PICK(random, 1, 2), PICK(random, 47, 48, 54), PICK(random, 47, 50, 55)};
-    const int wide = 128, outs = PICK(random, 2, 5);
+    const int wide = 128, outs = PICK(random, 2, 5, 9, 16);
     leaf l = {.dtype = TL_FLOAT, .ndim = 4, .is_input = true, .fill = FILL_INTEGERS};
     memcpy(l.dims, dims, sizeof dims);
     l.low = -3;
@@ -833,7 +833,7 @@ static bool make_large(model *m, test_random *random, const sizes *s)
         return false;
     if (is_pooled)
         return add_pooling_of(m, random, s, y, chance(random, 85) ? "max" : "average") >= 0;
-    y = chance(random, 40) ? add_uneven_conv(m, random, s, y, wide, wide)
+    y = chance(random, 60) ? add_uneven_conv(m, random, s, y, wide, wide)
                            : add_sized_conv(m, random, s, y, wide, wide, PICK(random, 3, 3, 5), -1);
     if (y < 0 || chance(random, 20))
         return y >= 0;
@@ -1306,6 +1306,30 @@ static bool make_epilogue(model *m, test_random *random, const sizes *s)
     return y >= 0;
 }
 
+// ---- Equal operators, or nearly ----
+
+// The same operator twice, the second mostly with operands in another order: equal ones become one.
+static bool make_twins(model *m, test_random *random, const sizes *s)
+{
+    static const char *const hows[] = {"TL_SUB", "TL_DIV", "TL_SUM", "TL_MUL", "TL_MAX"};
+    const int size = PICK(random, 2, 3, 4), dims[] = {size, size};
+    const int a = add_start(m, random, s, 2, dims, true);
+    const int b = add_start(m, random, s, 2, dims, true);
+    const bool is_elew = chance(random, 50);
+    const char *how = hows[test_random_below(random, 5)], *type = WORD(random, "matmul", "compare");
+    for (int i = 0; i < 2; i++) {
+        const bool is_turned = i == 1 && chance(random, 60);
+        preset p = {.optype = is_elew ? "elew" : type, .has_plain_params = chance(random, 70)};
+        give(&p, "src1", is_turned ? b : a);
+        give(&p, "src2", is_turned ? a : b);
+        if (is_elew)
+            set(&p, "elew_op", "%s", how);
+        if (a < 0 || b < 0 || add(m, random, s, &p) < 0)
+            return false;
+    }
+    return true;
+}
+
 // ---- Casts ----
 
 static int add_cast(model *m, test_random *random, const sizes *s, int x, tl_dtype dtype)
@@ -1406,6 +1430,7 @@ static const struct {
     {"a resize after a convolution", make_resize},
     {"casts to halves", make_casts},
     {"what follows a product", make_epilogue},
+    {"equal operators", make_twins},
 };
 
 size_t directed_count(void)

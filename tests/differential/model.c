@@ -236,6 +236,9 @@ void model_fill_leaf(model *m, model_op *op, test_random *random, const leaf *l)
     model_op_set_param(m, op, "dims", text);
 
     len = snprintf(text, sizeof text, "[");
+    // Elements that are not stated are 0.
+    if (l->fill == FILL_SAME && !l->is_input && count > 1 && test_random_below(random, 12) == 0)
+        count = 1 + test_random_below(random, count - 1);
     for (size_t i = 0; i < count && (size_t)len + 32 < sizeof text; i++) {
         len += snprintf(text + len, sizeof text - (size_t)len, i ? ", " : "");
         len += print_number(text + len, sizeof text - (size_t)len, element(random, l));
