@@ -172,6 +172,20 @@ static void mend_query(const ln_cpu_attend *a, size_t b, size_t head, size_t que
         attend_alone(&l, y);
 }
 
+// Weights of 0 make NaN of values that are infinite.
+static void guard_query(const ln_cpu_attend *a, size_t b, size_t head, size_t query)
+{
+    float *y = result_at(a, b, head, query);
+    const lone_query l = {a,
+                          b,
+                          head / (a->q_heads / a->kv_heads),
+                          head_at(&a->q, b, head, query),
+                          mask_row(a, b, head, query),
+                          seen_by(a, b, query)};
+    if (has_nan(a, y))
+        attend_alone(&l, y);
+}
+
 static bool may_hide_all(const ln_cpu_attend *a)
 {
     return a->zero_if_hidden && a->mask.data;
@@ -190,11 +204,13 @@ static void mend_head(const ln_cpu_attend *a, size_t b, size_t head)
         if (has_odd_values || isnan(first) || (a->is_guarded && first == 0))
             mend_query(a, b, head, query);
     }
+    for (size_t query = 0; query < a->q_len && a->is_guarded; query++)
+        guard_query(a, b, head, query);
 }
 
 static void mend(const ln_cpu_attend *a)
 {
-    bool may_be_odd = a->seen || may_hide_all(a);
+    bool may_be_odd = a->seen || may_hide_all(a) || a->is_guarded;
     for (size_t row = 0; may_be_odd && row < a->batch * a->q_heads; row++)
         mend_head(a, row / a->q_heads, row % a->q_heads);
 }

@@ -41,18 +41,19 @@ static bool hides_all(const double *bias, size_t count)
 }
 
 // Probabilities of what a query sees; the others' are 0. Those of a query that sees nothing are
-// NaN, or 0. Returns what its results start with.
-static double weigh(const ln_attend *a, size_t head, double *row, ln_key_span seen)
+// NaN, or 0. Guarded, one whose probabilities are NaN sees nothing, whatever the values are.
+// Returns what its results start with.
+static double weigh(const ln_attend *a, size_t head, double *row, ln_key_span *seen)
 {
-    size_t count = seen.end - seen.begin;
+    size_t count = seen->end - seen->begin;
     double nothing = a->kv_len == 0 || a->zero_if_hidden || a->is_guarded ? 0 : NAN;
-    double others = hides_all(row + seen.begin, count) ? nothing : 0;
-    ln_ref_softmax_row(row + seen.begin, count, a->sink ? a->sink + head : NULL);
+    double others = hides_all(row + seen->begin, count) ? nothing : 0;
+    ln_ref_softmax_row(row + seen->begin, count, a->sink ? a->sink + head : NULL);
+    if (a->is_guarded && count > 0 && isnan(row[seen->begin]))
+        seen->end = seen->begin;
     for (size_t j = 0; j < a->kv_len; j++) {
-        if (j < seen.begin || j >= seen.end || isnan(others))
+        if (j < seen->begin || j >= seen->end || isnan(others))
             row[j] = others;
-        else if (isnan(row[j]) && a->is_guarded)
-            row[j] = 0;
     }
     return others;
 }
@@ -87,7 +88,7 @@ static void attend_query(const ln_attend *a, size_t b, size_t head, size_t at, d
         memset(row, 0, count * sizeof *row);
         seen.end = seen.begin;
     } else {
-        start = weigh(a, head, row, seen);
+        start = weigh(a, head, row, &seen);
     }
     if (qk && a->qk_mode == LN_QK_PROBABILITIES)
         memcpy(qk, row, count * sizeof *row);
