@@ -117,7 +117,7 @@ static ln_status look_after_call(const ln_rule_parser *p, bool *out_is_predicate
         depth -= is_sign && token.sign == ')';
     } while (depth > 0 && token.kind != LN_RULE_TOKEN_END);
     LN_TRY(ln_rule_lex(&ahead, &token));
-    *out_is_predicate = token.kind != LN_RULE_TOKEN_SIGN || !strchr("+-*/[<>edlg", token.sign);
+    *out_is_predicate = token.kind != LN_RULE_TOKEN_SIGN || !strchr("+-*/[<>=edlg", token.sign);
     return LN_OK;
 }
 

@@ -171,8 +171,11 @@ ln_status ln_rule_take_known(ln_rule_parser *p, bool is_value, int *out_name)
     if (!ln_rule_at_name(p))
         return ln_rule_fail_expected(p, is_value ? "a value" : "the name of a tensor");
     if (name < 0)
-        return ln_fail_at(token.place, LN_SYNTAX, "'%s' is not bound: no statement before has it",
-                          token.text);
+        return ln_fail_at(token.place, LN_SYNTAX, "'%s' is not bound: no statement before has it%s",
+                          token.text,
+                          is_value && strncmp(token.text, "TL_", strlen("TL_")) == 0
+                              ? "; a word is compared in quotes"
+                              : "");
     if (p->infos[name].is_over)
         return ln_fail_at(token.place, LN_SYNTAX, "'%s' is one of several in its statement only",
                           token.text);

@@ -227,6 +227,13 @@ static const struct {
      "'x' stands for a tensor, not for a parameter's value"},
     {"predicate's count", "rule r [exact] " TWO " where rank(b) => a = h(x)", LN_SYNTAX,
      "expected ',', found ')'"},
+    {"comparison with one sign", "rule r [exact] " TWO " where rank(b) = 4 => a = h(x)", LN_SYNTAX,
+     "expected ==, !=, <, <=, > or >=, found '='"},
+    {"conditions with and", "rule r [exact] " TWO " where rank(b) == 4 && static(x) => a = h(x)",
+     LN_SYNTAX, "unexpected '&'; conditions have ',' between them"},
+    {"word without quotes", "rule r [exact] " TWO " where dtype(b) == TL_FLOAT => a = h(x)",
+     LN_SYNTAX,
+     "'TL_FLOAT' is not bound: no statement before has it; a word is compared in quotes"},
     {"same size", "rule r [exact]\n a = f(b)\n => a = h(b)", LN_SYNTAX,
      "1:6: the rule does not shrink the model: its result runs as many operators as it removes, 1, "
      "weighs 3 against 3, and moves nothing that sinks"},
