@@ -159,12 +159,12 @@ static ln_status compile_as_read(ln_context *ctx)
 {
     ln_optimize_options options = ln_optimize_options_default();
     options.stays_as_read = 1;
+    (void)ln_context_set_threads(ctx, 1);
     return ln_context_compile_with(ctx, "ref", &options);
 }
 
 static bool load_and_run(ln_context *ctx, side_result *out)
 {
-    (void)ln_context_set_threads(ctx, 1);
     ln_status status = ln_context_load(ctx, NULL);
     if (status != LN_OK)
         return fail(out, "load", status);
