@@ -196,8 +196,10 @@ static void add_op(model_split *s, const ln_context *ctx, const ln_list *node, s
             (split_part){.kind = kind, .device = device, .ops = node, .first_step = step};
     split_part *part = &s->parts[s->part_count - 1];
     part->op_count++;
-    if (op_is_run(ctx, op)) {
-        if (part->run_count++ == 0) {
+    int is_run = op_is_run(ctx, op);
+    part->run_count += (size_t)is_run;
+    if (is_run || kind == SPLIT_GROUP) {
+        if (!part->first_run) {
             part->first_run = op;
             part->first_run_step = step;
         }
@@ -377,8 +379,9 @@ static void print_computed(FILE *out, const split_part *p)
 static void print_part(FILE *out, const model_split *s, const split_part *p)
 {
     char steps[48];
-    size_t first = p->kind == SPLIT_HOST ? p->first_run_step : p->first_step;
-    size_t last = p->kind == SPLIT_HOST ? p->last_run_step : p->first_step + p->op_count - 1;
+    int is_host = p->kind == SPLIT_HOST;
+    size_t first = is_host ? p->first_run_step : p->first_step;
+    size_t last = is_host ? p->last_run_step : p->first_step + p->op_count - 1;
     int length = snprintf(steps, sizeof steps, last > first ? "%zu - %zu" : "%zu", first, last);
     int column = p->kind == SPLIT_COPY ? 1 + p->to : p->kind == SPLIT_WAIT ? 0 : 1 + p->device;
     fprintf(out, "%-10s %s%*s", "", steps, STEP_COLUMN - length + column * COLUMN, "");

@@ -34,8 +34,8 @@ typedef struct split_part {
     int device; // index of the device whose group it is, or is waited for; -1: the host
     const ln_list *ops;
     size_t first_step, op_count;
-    size_t run_count; // operators that compute something in a run, and the first and last of them
-    const ln_op *first_run, *last_run;
+    size_t run_count;                  // operators that compute something in a run
+    const ln_op *first_run, *last_run; // of those, or of a group's
     size_t first_run_step, last_run_step;
     size_t wait_step;  // of a group: the step that waits for it; its last one where none does
     size_t byte_count; // of a copy

@@ -112,7 +112,12 @@ def check_overlap(model):
     assert echo, "no group of 40 splits is waited for"
     text, _ = run("plan", *on("echo,ref"), model, echo=echo)
     step = int(re.search(r"; waited for at (\d+)$", text, re.M).group(1))
-    assert re.search(r"^ +%d +waits for '" % step, text, re.M), text
+    # It is the host that waits, in the first column.
+    assert re.search(r"^ {11}%-10dwaits for '\w+' of echo$" % step, text, re.M), text
+    # Of the host's operators those are named that run, not those of loading.
+    loaded = {"create0", "input0"}
+    named = re.findall(r"^ {11}[\d -]{10}\d+ operators?: '(\w+)'(?: to '(\w+)')?", text, re.M)
+    assert named and not loaded & {name for pair in named for name in pair}, text
     return echo
 
 
@@ -234,6 +239,19 @@ def check_blame(model):
     assert "1. " not in run("blame", *on("echo,cpu"), model)[0]
 
 
+def check_dynamic(folder):
+    """Shapes come in the run: the text says that the device computes then, and shows it for given shapes."""
+    model = os.path.join(folder, "dynamic.net")
+    with open(model, "w", encoding="utf-8") as f:
+        f.write(MODEL.replace("dims=[64, 64]);\ncreate", "dims=[-1, 64]);\ncreate"))
+    for verb in ("plan", "inspect"):
+        text, _ = run(verb, *on("echo,ref"), model)
+        assert "devices    echo computes once the shapes are known" in text, text
+        text, _ = run(verb, *on("echo,ref"), "-s", "x=64,64", model)
+        assert "devices    echo computes 5 operators in 1 group" in text, text
+        assert "devices" not in run(verb, *on("ref"), model)[0]
+
+
 def check_without(model):
     """A target without devices, or one that was never asked: nothing about them."""
     for arguments in (["-t", "cpu"], on("cpu"), ["-t", "null,cpu"]):
@@ -270,6 +288,7 @@ def main():
         check_compiled(model, folder)
         check_failover(model, folder)
         check_blame(model)
+        check_dynamic(folder)
         check_without(model)
         check_mistakes(model, folder)
 
