@@ -102,11 +102,19 @@ static ln_status check_option(const ln_arch *arch, const ln_device_option *optio
     return LN_OK;
 }
 
+static ln_status check_is_once(const ln_arch *arch, const ln_device_option *option)
+{
+    for (const ln_device_option *o = arch->options; o != option; o++)
+        if (ln_streq(o->name, option->name))
+            return LN_FAIL(LN_INVALID, "two options are called '%s'", option->name);
+    return LN_OK;
+}
+
 ln_status ln_device_options_check(const ln_arch *arch)
 {
     void *options;
     for (const ln_device_option *o = arch->options; o && o->name; o++)
-        if (check_option(arch, o) != LN_OK)
+        if (check_option(arch, o) != LN_OK || check_is_once(arch, o) != LN_OK)
             return ln_fail_prefix("arch '%s'", arch->arch_name);
     LN_TRY(ln_device_options_create(arch, NULL, 0, &options));
     ln_free(options);

@@ -431,6 +431,8 @@ static void close_removed(ln_arch *arch)
 static ln_status check_devices(const ln_arch *arch)
 {
     const char *name = arch->arch_name;
+    if (name && name[strcspn(name, ", \t\n")])
+        return LN_FAIL(LN_INVALID, "no target can name arch '%s': it has a comma or a space", name);
     bool is_all =
         arch->alloc && arch->free && arch->copy_to && arch->copy_from && arch->copy_inside;
     bool is_any =

@@ -43,6 +43,14 @@ ln_status ln_mem_device_alloc(ln_mem_type mtype, const ln_mem_device *device, si
         ln_free(b);
         return fail_alloc(mtype, byte_count, status);
     }
+    size_t align = ln_mem_type_info(mtype).align_size;
+    if (align > 0 && (uintptr_t)start % align != 0) {
+        device->free(device->device, start);
+        ln_free(b);
+        ln_fail(LN_INTERNAL, "`alloc` returns %p, which is no multiple of %zu (align_byte_count)",
+                start, align);
+        return fail_alloc(mtype, byte_count, LN_INTERNAL);
+    }
     *b = (block){.start = (uintptr_t)start, .byte_count = byte_count, .device = device};
     pthread_mutex_lock(&lock);
     b->next = blocks;

@@ -482,12 +482,21 @@ TEST(an_arch_whose_devices_are_incomplete_is_refused)
         {"late", LN_DEVICE_INT, 4, "0", NULL, "ends past the structure"}, {0}};
     static const ln_device_option bad_first[] = {
         {"depth", LN_DEVICE_INT, 0, "many", NULL, "has no number to begin with"}, {0}};
+    static const ln_device_option twice[] = {{"a", LN_DEVICE_INT, 0, "0", NULL, "one"},
+                                             {"a", LN_DEVICE_INT, 0, "0", NULL, "another"},
+                                             {0}};
     ln_arch *echo = open_echo(1);
-    for (int i = 0; i < 5; i++) {
+    for (int i = 0; i < 8; i++) {
         ln_arch bad = *echo;
-        bad.arch_name = (char *)(uintptr_t) "bad";
-        const char *message[] = {"so it needs `close`", "and no `open`", "needs all of `alloc`",
-                                 "not inside of the 8 bytes", "'many' is not a whole number"};
+        bad.arch_name = (char *)(uintptr_t)(i == 6 ? "b,ad" : i == 7 ? "b ad" : "bad");
+        const char *message[] = {"so it needs `close`",
+                                 "and no `open`",
+                                 "needs all of `alloc`",
+                                 "not inside of the 8 bytes",
+                                 "'many' is not a whole number",
+                                 "two options are called 'a'",
+                                 "no target can name arch 'b,ad'",
+                                 "no target can name arch 'b ad'"};
         if (i == 0)
             bad.close = NULL;
         if (i == 1)
@@ -496,7 +505,7 @@ TEST(an_arch_whose_devices_are_incomplete_is_refused)
             bad.copy_inside = NULL;
         bad.mem_type = LN_MEM_NONE;
         if (i > 2) {
-            bad.options = i == 3 ? outside : bad_first;
+            bad.options = i == 3 ? outside : i == 4 ? bad_first : twice;
             bad.option_byte_count = 8;
         }
         CHECK_FAILS(ln_arch_register(&bad), LN_INVALID);
@@ -740,6 +749,35 @@ TEST(a_context_leaves_the_device_as_well)
     close_echo(echo);
 }
 
+static ln_status alloc_askew(void *device, size_t byte_count, void **out_start)
+{
+    (void)device;
+    *out_start = (char *)ln_alloc_aligned(byte_count + 64, 64) + 8;
+    return LN_OK;
+}
+
+static void free_askew(void *device, void *start)
+{
+    (void)device;
+    ln_free_aligned((char *)start - 8);
+}
+
+TEST(blocks_begin_where_the_device_says)
+{
+    CHECK_OK(ln_arch_init());
+    echo_fail(ECHO_NOTHING, 0);
+    ln_arch *echo = echo_create(&(echo_settings){ECHO_DEFAULTS, .device_count = 1});
+    echo->alloc = alloc_askew;
+    echo->free = free_askew;
+    CHECK_OK(ln_arch_register(echo));
+    ln_context *ctx = open_text(model);
+    CHECK_OK(ln_context_compile(ctx, "echo,ref"));
+    CHECK_FAILS(ln_context_load(ctx, NULL), LN_INTERNAL);
+    CHECK_MESSAGE("no multiple of 64 (align_byte_count)");
+    close_context(ctx);
+    close_echo(echo);
+}
+
 // ---- What statuses mean ----
 
 static ln_status odd_status;
@@ -836,5 +874,6 @@ TEST_LIST(a_device_is_open_from_compiling_to_the_last_that_was_made_of_the_conte
           a_run_beside_its_caller_is_cancelled_while_the_device_computes,
           a_device_that_cannot_tell_whether_it_has_ended_ends_the_run,
           what_cannot_end_early_is_waited_for_once, a_context_leaves_the_device_as_well,
+          blocks_begin_where_the_device_says,
           a_device_that_cannot_say_what_it_takes_ends_the_compilation,
           an_arch_without_devices_says_so_when_one_is_opened)
