@@ -610,14 +610,14 @@ static int panel_count(const ln_plan *plan)
 }
 
 static void draw_title(FILE *out, const ln_context *ctx, const ln_plan *plan,
-                       const model_split *split)
+                       const model_split *split, size_t run_count)
 {
     fprintf(out, "<text x=\"%d\" y=\"%d\" font-size=\"17\">%s of ", MARGIN, MARGIN + 8,
             split->device_count > 0 ? "Devices and memory" : "Memory plan");
     put_text(out, ln_context_source(ctx) ? ln_context_source(ctx) : "a model");
     fputs(" for ", out);
     put_text(out, ln_context_target(ctx) ? ln_context_target(ctx) : "?");
-    fprintf(out, ", %zu operators</text>\n", plan->step_count);
+    fprintf(out, ", %zu operators, %zu in a run</text>\n", plan->step_count, run_count);
 }
 
 static ln_status write_svg(FILE *out, const ln_context *ctx, const ln_plan *plan,
@@ -639,7 +639,7 @@ static ln_status write_svg(FILE *out, const ln_context *ctx, const ln_plan *plan
             "viewBox=\"0 0 %.0f %.0f\" font-family=\"sans-serif\" font-size=\"%d\">\n"
             "<rect width=\"100%%\" height=\"100%%\" fill=\"#fff\"/>\n",
             width, height, width, height, FONT);
-    draw_title(out, ctx, plan, split);
+    draw_title(out, ctx, plan, split, columns[plan->step_count]);
 
     palette seen = {.count = 0};
     ln_status status = LN_OK;

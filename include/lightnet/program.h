@@ -26,7 +26,7 @@
  *
  * The context that a program is made of goes on as before: it may run, change and be freed. Where a
  * model has shapes that follow from values, graphs (If, Loop, Scan), operators that write files,
- * operators in the documented form of `lightnet/op.h` or on devices other than main memory, a
+ * operators in the documented form of `lightnet/op.h`, or inputs or outputs on a device, a
  * session is a clone of that context inside, which takes milliseconds to make, and else does the
  * same. So it is with dynamic inputs of strings or unknown type, with constants of less than 256
  * KiB, which are not worth an instance for each shape but for a device, and with shapes that the
