@@ -141,6 +141,7 @@ struct ln_context {
                                     It is compiled, loaded and freed with the context */
     int has_stale_failover;      /* a change of the model has not reached it: it does not run */
     size_t failover_count;       /* `ln_context_failover_count` */
+    struct ln_progress *progress; /* of the run that goes on, or was the last */
 };
 typedef struct ln_context ln_context;
 
@@ -355,6 +356,11 @@ LN_API const ln_context *ln_context_failover(const ln_context *ctx);
 
 /* How many runs have failed over since the context was made. 0 for NULL. */
 LN_API size_t ln_context_failover_count(const ln_context *ctx);
+
+/* How far the run of `ctx` is, or was when it ended, as `ln_session_progress` says it; *out_total
+ * is 0 before the first run. Any thread may ask during a run. Bodies of If, Loop and Scan count
+ * with their operator. Either pointer may be NULL. Fails: LN_INVALID if `ctx` is NULL. */
+LN_API ln_status ln_context_progress(const ln_context *ctx, double *out_done, double *out_total);
 
 /* Whom runs tell of each operator, in the thread that called `ln_context_run`, with the same `op`
  * before it and, unless it failed, after it. Either function may be NULL; neither may change the

@@ -87,7 +87,8 @@ static void own_ops(ln_context *ctx)
     OF_CALLER(devices)                                                                             \
     OF_CALLER(failover)                                                                            \
     OF_CALLER(has_stale_failover)                                                                  \
-    OF_CALLER(failover_count)
+    OF_CALLER(failover_count)                                                                      \
+    OF_CALLER(progress)
 
 // The list has all fields, in their order: else a field of this structure and its namesake are at
 // different offsets, or the sizes differ.

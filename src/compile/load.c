@@ -36,6 +36,7 @@
 #include "ir/op_life.h"
 #include "ir/open.h"
 #include "ir/phase.h"
+#include "ir/progress.h"
 #include "ir/scratch.h"
 #include "op/call.h"
 #include "op/call_prepare.h"
@@ -50,6 +51,7 @@
 typedef struct run_step {
     ln_step step;
     bool is_group;
+    double cost;             // when it is done
     size_t wait;             // of one that starts a group: the step that waits for it
     ln_tensor_entry **ended; // open tensors that nobody reads any more; in `runner.ended`
     size_t ended_count;
@@ -89,7 +91,7 @@ static void runner_destroy(struct ln_runner *base)
 static void add_step(runner *r, ln_op *op, ln_step step)
 {
     r->ops[r->step_count] = op;
-    r->steps[r->step_count++] = (run_step){.step = step};
+    r->steps[r->step_count++] = (run_step){.step = step, .cost = ln_op_cost(op)};
 }
 
 // Makes one group of the operators from *position on that share its arch, and moves past them.
@@ -100,6 +102,7 @@ static ln_status add_group(runner *r, const ln_arch *arch, ln_list **position)
     r->base.groups[r->base.group_count++] = group;
     add_step(r, (*position)->data, (ln_step){ln_group_run, group, group->addresses});
     r->steps[r->step_count - 1].is_group = true;
+    r->steps[r->step_count - 1].cost = group->cost;
     for (size_t i = 0; i < group->op_count; i++)
         *position = (*position)->next;
     return LN_OK;
@@ -113,8 +116,10 @@ static void add_wait(runner *r, ln_group *group, ln_op *wait)
         start++;
     r->steps[start].step.function = ln_group_start;
     r->steps[start].wait = r->step_count;
+    r->steps[start].cost = 0;
     add_step(r, wait, (ln_step){ln_group_wait, group, group->addresses});
     r->steps[r->step_count - 1].is_group = true;
+    r->steps[r->step_count - 1].cost = group->cost;
 }
 
 static ln_status run_op(void *block, tl_tensor *const *addresses)
@@ -641,6 +646,14 @@ static ln_status run_step_at(const ln_context *ctx, const runner *r, size_t i)
     return status;
 }
 
+static double total_cost(const runner *r)
+{
+    double sum = 0;
+    for (size_t i = 0; i < r->step_count; i++)
+        sum += r->steps[i].cost;
+    return sum;
+}
+
 static ln_status run_steps(const ln_context *ctx)
 {
     runner *r = (runner *)ctx->runner;
@@ -650,8 +663,12 @@ static ln_status run_steps(const ln_context *ctx)
     for (size_t i = 0; i < r->made_count; i++)
         ln_open_drop(r->made[i]);
     LN_TRY(finish_groups(&r->base, ctx));
+    struct ln_progress *progress = ctx->outer ? NULL : ctx->progress;
+    double done = 0;
+    ln_progress_begin(progress, total_cost(r));
     for (size_t i = 0; i < r->step_count; i++) {
         LN_TRY(run_step_at(ctx, r, i));
+        ln_progress_set(progress, done += r->steps[i].cost);
         for (size_t k = 0; k < r->steps[i].ended_count; k++)
             ln_open_drop(r->steps[i].ended[k]);
     }

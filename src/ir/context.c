@@ -19,6 +19,7 @@
 #include "ir/model_info.h"
 #include "ir/op_life.h"
 #include "ir/phase.h"
+#include "ir/progress.h"
 #include "ir/scratch.h"
 #include "ir/use.h"
 #include "ir/writes.h"
@@ -55,7 +56,8 @@ ln_context *ln_context_create(void)
     ctx->op_table = ln_op_table_create();
     ctx->dfg = ln_dfg_create();
     ctx->devices = ln_devices_create();
-    if (!ctx->tensor_table || !ctx->op_table || !ctx->dfg || !ctx->devices) {
+    ctx->progress = ln_alloc(sizeof *ctx->progress);
+    if (!ctx->tensor_table || !ctx->op_table || !ctx->dfg || !ctx->devices || !ctx->progress) {
         ln_context_free(ctx);
         return NULL;
     }
@@ -80,7 +82,16 @@ void ln_context_free(ln_context *ctx)
     ln_free(ctx->folder);
     ln_free(ctx->observer);
     ln_devices_release(ctx->devices);
+    ln_free(ctx->progress);
     ln_free(ctx);
+}
+
+ln_status ln_context_progress(const ln_context *ctx, double *out_done, double *out_total)
+{
+    if (!ctx)
+        return LN_FAIL(LN_INVALID, "the context is NULL");
+    ln_progress_read(ctx->progress, out_done, out_total);
+    return LN_OK;
 }
 
 void ln_context_forget_plan(ln_context *ctx)

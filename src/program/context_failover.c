@@ -11,6 +11,7 @@
 #include "compile/threads.h"
 #include "ir/context.h"
 #include "ir/open.h"
+#include "ir/progress.h"
 #include "program/failover.h"
 
 static bool has_shape(const ln_tensor_entry *a, const ln_tensor_entry *b)
@@ -100,5 +101,7 @@ ln_status ln_failover_run(ln_context *ctx, size_t used_byte_count)
     failover->observer = own;
     ctx->work_done += failover->work_done;
     ctx->failover_count += status == LN_OK;
+    if (status == LN_OK)
+        ln_progress_end(ctx->progress);
     return ln_failover_end(&reason, status);
 }

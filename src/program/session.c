@@ -85,6 +85,7 @@ static ln_status fill_session(ln_session *session)
     session->own_face = (ln_context){.state = LN_CONTEXT_LOADED,
                                      .limits = ctx->limits,
                                      .devices = ln_devices_retain(ctx->devices),
+                                     .progress = &session->progress,
                                      .timeout = ctx->timeout,
                                      .thread_count = ctx->thread_count,
                                      .pool = ln_pool_retain(ctx->pool),
@@ -634,17 +635,6 @@ static void settle(const ln_session *session, size_t done)
     ln_error_restore(&reason);
 }
 
-void ln_session_begin_progress(ln_session *session, double cost)
-{
-    atomic_store(&session->done, 0);
-    atomic_store(&session->total, cost);
-}
-
-void ln_session_end_progress(ln_session *session)
-{
-    atomic_store(&session->done, atomic_load(&session->total));
-}
-
 static double total_cost(const ln_frame *frame)
 {
     double sum = 0;
@@ -657,18 +647,18 @@ ln_status ln_session_progress(const ln_session *session, double *out_done, doubl
 {
     if (!session)
         return LN_FAIL(LN_INVALID, "the session is NULL");
-    if (out_done)
-        *out_done = atomic_load(&session->done);
-    if (out_total)
-        *out_total = atomic_load(&session->total);
+    if (!session->values && session->clone) // which is the same from its beginning to its end
+        return ln_context_progress(session->clone, out_done, out_total);
+    ln_progress_read((struct ln_progress *)(uintptr_t)&session->progress, out_done, out_total);
     return LN_OK;
 }
 
 static ln_status run_frame_steps(ln_session *session)
 {
     const ln_frame *frame = session->frame;
+    struct ln_progress *progress = session->face->progress;
     double done = 0;
-    ln_session_begin_progress(session, total_cost(frame));
+    ln_progress_begin(progress, total_cost(frame));
     LN_TRY(ln_frame_finish_in_time(frame, session->face));
     if (!ln_phase_take(session->face, session->instance->cost))
         return LN_FAIL(LN_LIMIT,
@@ -682,13 +672,13 @@ static ln_status run_frame_steps(ln_session *session)
         ln_status late = ln_phase_check(session->face, &op);
         if (status == LN_OK && late == LN_OK) {
             done += ln_frame_cost(frame, i);
-            atomic_store(&session->done, done);
+            ln_progress_set(progress, done);
             continue;
         }
         settle(session, is_done ? i + 1 : i);
         return late != LN_OK ? late : status;
     }
-    ln_session_end_progress(session);
+    ln_progress_end(progress);
     return LN_OK;
 }
 
@@ -713,10 +703,7 @@ static ln_status run_frame(ln_session *session)
 static ln_status run_clone(ln_session *session)
 {
     LN_TRY(copy_bound(session, true));
-    ln_session_begin_progress(session, ln_context_run_cost(session->clone));
-    LN_TRY(ln_context_run(session->clone));
-    ln_session_end_progress(session);
-    return LN_OK;
+    return ln_context_run(session->clone);
 }
 
 static ln_status run_once(ln_session *session)

@@ -13,6 +13,7 @@
 #include <stdatomic.h>
 
 #include "ir/memory.h"
+#include "ir/progress.h"
 #include "program/program.h"
 
 // Memory of the caller's that an input or output uses.
@@ -40,18 +41,13 @@ struct ln_session {
     ln_context *face;       // whom runs belong to, with limits, time and threads: this one, or the
                             // context whose runs they are
     ln_context own_face;    // no model
-    _Atomic double done, total;     // of the run that goes on, or was the last, in work units
+    struct ln_progress progress;    // of the run that goes on, or was the last: that of `own_face`
     ln_session *failover;           // of the program's failover, with a workspace; NULL: none
     bool is_failover;               // all its runs are of that, as the device has no memory for it
     bool has_failed_over;           // the last run has: its outputs are there
     _Atomic size_t failover_count;  // runs that did
     struct ln_session_async *async; // runs in a thread of their own; NULL: none has been started
 };
-
-// What `ln_session_progress` says of a run that costs so much, and of one that is done. The steps
-// of a context's run are not counted one by one.
-void ln_session_begin_progress(ln_session *session, double cost);
-void ln_session_end_progress(ln_session *session);
 
 // Runs in this thread, whoever else may wait for it.
 ln_status ln_session_run_now(ln_session *session);

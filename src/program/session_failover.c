@@ -56,7 +56,7 @@ ln_status ln_session_fail_over(ln_session *session, ln_status status)
     session->has_failed_over = status == LN_OK;
     if (status == LN_OK) {
         atomic_fetch_add(&session->failover_count, 1);
-        ln_session_end_progress(session);
+        ln_progress_end(session->face->progress);
     }
     return ln_failover_end(&reason, status);
 }

@@ -294,12 +294,9 @@ static ln_status run_clone(ln_session *session)
                                          &session->clone));
     for (size_t i = 0; i < session->program->input_count; i++)
         LN_TRY(give_clone(session, i));
-    ln_session_begin_progress(session, ln_context_run_cost(session->clone));
     ln_context_exchange(session->face, session->clone);
     ln_status status = ln_context_run_alone(session->face);
     ln_context_exchange(session->face, session->clone);
-    if (status == LN_OK)
-        ln_session_end_progress(session);
     return status;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs in a session's own thread: who waits, what is refused meanwhile, and how they end.
 
+#include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <sys/wait.h>
@@ -149,6 +150,60 @@ TEST(runs_go_on_beside_their_caller)
         CHECK_NEAR(first_of_y(session), 21, 0);
         ln_session_free(session);
     }
+    close_library();
+}
+
+#define LONG                                                                                       \
+    "input(| dst=x | dtype=TL_FLOAT, dims=[2]);\n"                                                 \
+    "func(src=x | dst=a | func=sin);\n"                                                            \
+    "Gate(X=a | Y=b |);\n"                                                                         \
+    "func(src=b | dst=y | func=cos);\n"
+
+static void *run_context(void *ctx)
+{
+    return ln_context_run(ctx) == LN_OK ? ctx : NULL;
+}
+
+static void check_half(double done, double total)
+{
+    CHECK(done > 0 && done < total);
+    atomic_store(&is_closed, 0);
+}
+
+TEST(other_threads_see_how_far_a_run_of_a_context_is)
+{
+    open_library();
+    ln_context *ctx = load_text(LONG, "ref");
+    double done = -1, total = -1;
+    CHECK_OK(ln_context_progress(ctx, &done, &total));
+    CHECK(done == 0 && total == 0);
+    CHECK_FAILS(ln_context_progress(NULL, &done, &total), LN_INVALID);
+    for (int round = 0; round < 3; round++) {
+        pthread_t thread;
+        void *result;
+        atomic_store(&is_closed, 1);
+        CHECK_EQ(pthread_create(&thread, NULL, run_context, ctx), 0);
+        wait_until_inside();
+        CHECK_OK(ln_context_progress(ctx, &done, &total));
+        check_half(done, total);
+        pthread_join(thread, &result);
+        CHECK_NOT_NULL(result);
+        CHECK_OK(ln_context_progress(ctx, &done, NULL));
+        CHECK(done == total);
+    }
+    ln_program *program;
+    ln_session *session;
+    CHECK_OK(ln_program_create(ctx, &program));
+    CHECK_OK(ln_session_create(program, &session));
+    atomic_store(&is_closed, 1);
+    CHECK_OK(ln_session_run_async(session, NULL, NULL));
+    wait_until_inside();
+    CHECK_OK(ln_session_progress(session, &done, &total));
+    check_half(done, total);
+    CHECK_OK(ln_session_wait(session));
+    ln_session_free(session);
+    ln_program_release(program);
+    close_context(ctx);
     close_library();
 }
 
@@ -428,8 +483,9 @@ TEST(no_memory_for_a_thread_is_a_failure)
 }
 
 // Last: the thread frees after the callback, which nobody waits for, and others change allocators.
-TEST_LIST(runs_go_on_beside_their_caller, a_poll_ends_when_the_run_does,
-          a_session_that_runs_can_only_be_waited_for, what_cannot_be_waited_for_is_refused,
-          a_failure_comes_to_who_waits, a_cancel_and_a_timeout_end_it, freeing_waits,
+TEST_LIST(runs_go_on_beside_their_caller, other_threads_see_how_far_a_run_of_a_context_is,
+          a_poll_ends_when_the_run_does, a_session_that_runs_can_only_be_waited_for,
+          what_cannot_be_waited_for_is_refused, a_failure_comes_to_who_waits,
+          a_cancel_and_a_timeout_end_it, freeing_waits,
           a_callback_hears_of_the_end_before_who_waits, a_child_process_has_no_run_of_its_parents,
           no_memory_for_a_thread_is_a_failure, a_callback_may_free_the_session)
