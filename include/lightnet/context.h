@@ -626,8 +626,8 @@ LN_API ln_status ln_context_set_symbol(ln_context *ctx, const char *symbol, int 
  * there are, if no input has it. */
 LN_API ln_status ln_context_set_range(ln_context *ctx, const char *symbol, int from, int to);
 
-/* Whether `symbol` was given a range, in any state; *out_from and *out_to, which may be NULL, receive
- * its ends. */
+/* Whether `symbol` was given a range, in any state; *out_from and *out_to, which may be NULL,
+ * receive its ends. */
 LN_API int ln_context_symbol_range(const ln_context *ctx, const char *symbol, int *out_from,
                                    int *out_to);
 
