@@ -5,9 +5,11 @@
 
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <lightnet/allocator.h>
+#include <lightnet/arch.h>
 
 #include "compile/clone.h"
 #include "compile/exchange.h"
@@ -18,6 +20,7 @@
 #include "ir/turn.h"
 #include "ir/use.h"
 #include "pass/firing.h"
+#include "pass/rule_file.h"
 
 struct ln_plan_source {
     atomic_size_t holder_count;
@@ -65,11 +68,42 @@ void ln_plan_source_release(ln_plan_source *source)
         destroy(source);
 }
 
-// Options that name no rewrites: any shape may be an instance of a template.
+// Options that name no rewrites: any shape may be an instance of a template, if rules do not ask.
 static bool is_usual(const ln_optimize_options *options)
 {
     return !options || (!options->passes && !options->stop_after && options->skip_count == 0 &&
                         options->firing_limit == SIZE_MAX && !options->wants_firing);
+}
+
+// Rules of others may compare sizes in any way, which the witnesses of a template do not stand for
+// (docs/decisions/0018); the library's own do not.
+static bool archs_ask_sizes(const char *names)
+{
+    char name[LN_MAX_NAME_LEN];
+    for (const char *at = names; at && *at; at += *at == ',') {
+        size_t len = strcspn(at, ",");
+        snprintf(name, sizeof name, "%.*s", (int)len, at);
+        at += len;
+        const ln_arch *arch = ln_arch_find(name);
+        if (arch && ((arch->rules && !arch->rules->texts && ln_rule_set_asks_sizes(arch->rules)) ||
+                     archs_ask_sizes(arch->fallbacks)))
+            return true;
+    }
+    return false;
+}
+
+static ln_status find_asks_sizes(const char *target, const ln_optimize_options *options,
+                                 bool *out_asks)
+{
+    *out_asks = archs_ask_sizes(target);
+    if (*out_asks || !options || options->rule_file_count == 0)
+        return LN_OK;
+    ln_rule_set **sets;
+    LN_TRY(ln_rule_files_read(options->rule_files, options->rule_file_count, &sets));
+    for (ln_rule_set **set = sets; *set; set++)
+        *out_asks = *out_asks || ln_rule_set_asks_sizes(*set);
+    ln_rule_files_destroy(sets);
+    return LN_OK;
 }
 
 static ln_status copy_text(const char *text, char **out_copy, const char **out_option)
@@ -126,6 +160,10 @@ ln_status ln_plan_source_create(const ln_context *ctx, const char *target,
     status = s->target ? copy_options(s, options) : LN_NO_MEMORY;
     if (status == LN_OK)
         status = ln_uses_hold(target, &s->uses);
+    bool asks_sizes = false;
+    if (status == LN_OK)
+        status = find_asks_sizes(target, options, &asks_sizes);
+    s->is_usual = s->is_usual && !asks_sizes;
     if (status == LN_OK)
         status = ln_context_clone(ctx, &s->model);
     if (status == LN_OK)

@@ -178,3 +178,78 @@ bool ln_rule_is_core(const char *optype)
             return true;
     return false;
 }
+
+// ---- Sizes ----
+
+static bool is_of_sizes(ln_rule_function function)
+{
+    switch (function) {
+    case LN_RULE_FUNCTION_dims:
+    case LN_RULE_FUNCTION_dim:
+    case LN_RULE_FUNCTION_size:
+    case LN_RULE_FUNCTION_total:
+    case LN_RULE_FUNCTION_offset:
+    case LN_RULE_FUNCTION_fill:
+    case LN_RULE_FUNCTION_values:
+    case LN_RULE_FUNCTION_values_or: return true;
+    default: return false;
+    }
+}
+
+// What it gives is the same for many numbers, and another for the next.
+static bool has_steps(ln_rule_function function)
+{
+    switch (function) {
+    case LN_RULE_FUNCTION_index:
+    case LN_RULE_FUNCTION_floor:
+    case LN_RULE_FUNCTION_min:
+    case LN_RULE_FUNCTION_max:
+    case LN_RULE_FUNCTION_unless:
+    case LN_RULE_FUNCTION_otherwise:
+    case LN_RULE_FUNCTION_pads:
+    case LN_RULE_FUNCTION_autopad: return true;
+    default: return false;
+    }
+}
+
+static bool value_calls(const ln_rule_value *value, bool (*is_it)(ln_rule_function))
+{
+    for (size_t i = 0; i < value->count && value->kind == LN_RULE_EXPR; i++)
+        if (value->code[i].kind == LN_RULE_STEP_CALL &&
+            is_it((ln_rule_function)value->code[i].index))
+            return true;
+    return false;
+}
+
+static bool condition_asks_sizes(const ln_rule_condition *condition)
+{
+    for (size_t i = 0; i < condition->arg_count; i++)
+        if (value_calls(&condition->args[i], is_of_sizes))
+            return true;
+    return false;
+}
+
+static bool rule_asks_sizes(const ln_rule *rule)
+{
+    for (size_t i = 0; i < rule->condition_count; i++)
+        if (condition_asks_sizes(&rule->conditions[i]))
+            return true;
+    for (size_t i = 0; i < rule->result_count; i++)
+        for (size_t k = 0; k < rule->result[i].param_count; k++)
+            if (value_calls(&rule->result[i].params[k].value, is_of_sizes) &&
+                value_calls(&rule->result[i].params[k].value, has_steps))
+                return true;
+    return false;
+}
+
+bool ln_rule_set_asks_sizes(const ln_rule_set *set)
+{
+    for (size_t i = 0; i < set->rule_count; i++)
+        if (rule_asks_sizes(&set->rules[i]))
+            return true;
+    for (size_t i = 0; i < set->lower_count; i++)
+        for (size_t k = 0; k < set->lowers[i].condition_count; k++)
+            if (condition_asks_sizes(&set->lowers[i].conditions[k]))
+                return true;
+    return false;
+}

@@ -263,6 +263,11 @@ bool ln_rule_set_has_root(const ln_rule_set *set, const char *optype);
 bool ln_rule_set_has_stage(const ln_rule_set *set, ln_rule_stage stage);
 
 // Frees a set that was parsed or opened, with all it points to. NULL is fine.
+
+// Whether a rule of a set that was parsed computes with sizes, or with elements that may follow
+// from them: what it makes of one shape need not be right for another one.
+bool ln_rule_set_asks_sizes(const ln_rule_set *set);
+
 void ln_rule_set_destroy(ln_rule_set *set);
 
 // Whether a statement of a pattern names the parameter, or waives it, as rule_waivers.inc does for

@@ -191,6 +191,29 @@ def test_the_model_is_written_too_where_asked():
     assert not plain.stdout
 
 
+def test_conditions_on_sizes_hold_for_each_size():
+    """A model with open dimensions is compiled once for many sizes, but not by rules of others that compare these."""
+    pathlib.Path("open.net").write_text(
+        'input(| dst=x | dtype=TL_FLOAT, dims=[-1], names=["n"]);\nact(src=x | dst=y | act=relu);\nact(src=y | dst=z | act=abs);\n')
+    for condition, holds in (("size(x) < 1000", lambda n: n < 1000), ("dim(x, 0) > 4", lambda n: n > 4), ("dim(x, 0) >= 100", lambda n: n >= 100),
+                             ("dim(x, 0) != 3", lambda n: n != 3), ("dim(x, 0) == 3", lambda n: n == 3), ("min(dim(x, 0), 7) == 7", lambda n: n >= 7),
+                             ("not size(x) <= 8", lambda n: n > 8)):
+        pathlib.Path("sizes.rules").write_text('rule no_relu [exact]\n  y = act(x | act="relu")\n  where %s\n  => y = x\n' % condition)
+        for n in (3, 8, 2000):
+            values = "[" + ", ".join(["-1"] * n) + "]"
+            for given in ([], ["-s", "n=%d" % n], ["-s", "n=2..40"])[:2 if n > 40 else 3]:
+                said = subprocess.run([LIGHTNET, "run", "--rules=sizes.rules", "-i", values, *given, "open.net"], capture_output=True, text=True)
+                wanted = "min 1 max 1" if holds(n) else "min 0 max 0"
+                assert said.returncode == 0 and wanted in said.stdout, (condition, n, given, said)
+
+
+def test_numbers_of_sizes_hold_for_each_size():
+    pathlib.Path("sizes.rules").write_text('rule steep [exact]\n  y = act(t | act="abs")\n  t = act(x | act="relu")\n  => y = act(x | act="lrelu", alpha=min(size(x), 7))\n')
+    for n in (3, 6, 2000):
+        said = subprocess.run([LIGHTNET, "run", "--rules=sizes.rules", "-i", "[" + ", ".join(["-1"] * n) + "]", "open.net"], capture_output=True, text=True)
+        assert said.returncode == 0 and "max -%d " % min(n, 7) in said.stdout, (n, said)
+
+
 def test_rules_that_are_not_there():
     pathlib.Path("model.net").write_text(PLANE + "Tanh(input=x | output=y |);\n")
     assert "there is no rule 'conv_rel'; did you mean 'conv_relu'? " in run("--why=conv_rel", "model.net", code=1).stderr
