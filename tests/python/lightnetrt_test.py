@@ -553,6 +553,17 @@ class Data(unittest.TestCase):
                 model(np.zeros(3, "float32"), np.array([9]))
             self.assertEqual(model(np.ones(3, "float32"), np.array([2])).tolist(), [1])
 
+    def test_long_sums_of_bytes_are_exact(self):
+        for length in 33025, 33026, 40000: # the sum of the last one is beyond 32 bits
+            a, b = np.full((2, length), 255, "uint8"), np.full((length, 3), 255, "uint8")
+            numbers = ("u", np.float32(1)), ("i", np.uint8(0)), ("t", np.float32(2e7)), ("z", np.uint8(10))
+            data = model_of([helper.make_node("QLinearMatMul", ["a", "u", "i", "b", "u", "i", "t", "z"], ["y"])],
+                            [("a", TensorProto.UINT8, [2, length])], [("y", TensorProto.UINT8, [2, 3])],
+                            [numpy_helper.from_array(b, "b")] + [numpy_helper.from_array(np.asarray(x), n) for n, x in numbers])
+            wanted = round(length * 255 * 255 / 2e7) + 10
+            for options in {}, {"target": "ref"}, {"as_read": True}:
+                self.assertEqual(lightnetrt.load(data, **options)(a).tolist(), [[wanted] * 3] * 2, (length, options))
+
     def test_convert_keeps_weights(self):
         import tempfile
         w = numpy_helper.from_array(np.arange(60, dtype="float32").reshape(3, 20), "w") # short ones are in the text
