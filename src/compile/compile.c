@@ -140,7 +140,7 @@ ln_status ln_context_plan_once(ln_context *ctx, const char *target,
 ln_status ln_context_rewrite_once(ln_context *ctx, const char *target,
                                   const ln_optimize_options *options)
 {
-    ln_skips own = {0}; // numbers of inner graphs, where nobody else keeps them
+    ln_skips own = {0}; // numbers of inner graphs, unless the caller keeps them
     const bool is_alone = !ctx->outer && !ctx->skips;
     if (is_alone)
         ctx->skips = &own;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // How far a run is, for other threads that ask meanwhile: work units of the steps that are done,
-// and of all. NULL is nobody's.
+// and of all. NULL: it is not counted.
 
 #ifndef LN_IR_PROGRESS_H
 #define LN_IR_PROGRESS_H

@@ -161,7 +161,7 @@ static ln_status fill(ln_program *program)
     return make_failover(program);
 }
 
-// Takes `ctx`, which nobody else has.
+// Takes `ctx`, which has no other holder.
 static ln_status adopt(ln_context *ctx, ln_program **out_program)
 {
     ln_program *program = *out_program = ln_alloc(sizeof *program);
