@@ -541,6 +541,9 @@ static void perturb(noise *n, void *data, tl_dtype dtype, size_t count, bool is_
         // As functions do: x * sigmoid(x) is 88 times as far from 0 where the sigmoid is 0.
         if (fabs(x) < 128 * FLT_MIN && dtype == TL_FLOAT && is_result && own <= 0 && bits & 4)
             moved = copysign(0, x);
+        // tanh is -1 or a rounding less, and what a power of a negative number is depends on that.
+        if (is_result && x != rint(x) && fabs(x - rint(x)) <= by * fabs(x) && bits & 8)
+            moved = rint(x);
         (void)tl_convert((char *)data + i * tl_size_of(dtype), dtype, &moved, TL_DOUBLE);
     }
 }
