@@ -32,11 +32,12 @@ check:
 	tools/deps.sh test
 	tools/check.sh
 
-bench: all
+# In a build folder of its own: benchmarks come with tests, which build/ may be without.
+bench:
 	tools/deps.sh test
-	cmake --preset release -DLN_TESTS=ON -DLN_WERROR=OFF
-	cmake --build build -j $(JOBS)
-	tools/bench.sh
+	cmake --preset release -B build-bench -DLN_TESTS=ON -DLN_WERROR=OFF
+	cmake --build build-bench -j $(JOBS) --target benches
+	tools/bench.sh build-bench
 
 install: all
 	DESTDIR=$(DESTDIR) cmake --install build --prefix $(PREFIX)

@@ -124,6 +124,18 @@ static void put_window(const ln_op *op, char *text, size_t byte_count)
     snprintf(text + length, byte_count - (size_t)length, " ");
 }
 
+// The group that `op` waits for; NULL: it does something else.
+static const bench_op *find_waited(const bench_profile *profile, const ln_op *op)
+{
+    const ln_param_entry *group = strcmp(op->op_arg->optype, "wait_ref") == 0
+                                      ? find_param(op, "group", LN_PARAM_STRING)
+                                      : NULL;
+    for (size_t i = 0; group && group->value_string && i < profile->count; i++)
+        if (strcmp(group->value_string, profile->ops[i].op->op_arg->name) == 0)
+            return &profile->ops[i];
+    return NULL;
+}
+
 void bench_op_kernel(const bench_profile *profile, const bench_op *measured, char *text,
                      size_t byte_count)
 {
@@ -133,7 +145,12 @@ void bench_op_kernel(const bench_profile *profile, const bench_op *measured, cha
     int is_on_isa = profile->isa && strcmp(op->op_arg->arch, profile->arch_name) == 0;
     char window[48];
     if (measured->is_group) {
-        snprintf(text, byte_count, "%s, group of %zu", op->op_arg->arch, measured->op_count);
+        snprintf(text, byte_count, "%s, group of %zu%s", op->op_arg->arch, measured->op_count,
+                 measured->is_started ? ", start" : "");
+        return;
+    }
+    if (find_waited(profile, op)) {
+        snprintf(text, byte_count, "waits for %s", find_waited(profile, op)->op->op_arg->arch);
         return;
     }
     put_window(op, window, sizeof window);
@@ -143,15 +160,9 @@ void bench_op_kernel(const bench_profile *profile, const bench_op *measured, cha
 
 size_t bench_op_end(const bench_profile *profile, size_t at)
 {
-    for (size_t i = at + 1; profile->ops[at].is_group && i < profile->count; i++) {
-        const ln_op *op = profile->ops[i].op;
-        const ln_param_entry *group = strcmp(op->op_arg->optype, "wait_ref") == 0
-                                          ? find_param(op, "group", LN_PARAM_STRING)
-                                          : NULL;
-        if (group && group->value_string &&
-            strcmp(group->value_string, profile->ops[at].op->op_arg->name) == 0)
+    for (size_t i = at + 1; profile->ops[at].is_group && i < profile->count; i++)
+        if (find_waited(profile, profile->ops[i].op) == &profile->ops[at])
             return i;
-    }
     return at;
 }
 
@@ -307,19 +318,30 @@ static ln_status watch(bench_profile *p, ln_context *ctx, int runs)
     return LN_OK;
 }
 
+// Median seconds from the start of operator `from` until the end of `to`, and *out_best of them.
+static double median_of(const bench_profile *p, size_t from, size_t to, double *seconds,
+                        double *out_best)
+{
+    for (size_t r = 0; r < p->run_count; r++)
+        seconds[r] = p->ends.items[r * p->count + to] - p->starts.items[r * p->count + from];
+    double median = bench_median(seconds, p->run_count);
+    *out_best = seconds[0]; // sorted by now
+    return median;
+}
+
 static ln_status find_medians(bench_profile *p)
 {
     double *seconds = calloc(p->run_count ? p->run_count : 1, sizeof *seconds);
     if (!seconds)
         return LN_FAIL(LN_NO_MEMORY, "out of memory for %zu times", p->run_count);
     for (size_t i = 0; i < p->count; i++) {
-        for (size_t r = 0; r < p->run_count; r++) {
-            size_t place = r * p->count + i;
-            seconds[r] = p->ends.items[place] - p->starts.items[place];
-        }
-        p->ops[i].seconds = bench_median(seconds, p->run_count);
-        p->ops[i].best = seconds[0]; // sorted by now
-        p->seconds += p->ops[i].seconds;
+        bench_op *op = &p->ops[i];
+        size_t end = bench_op_end(p, i);
+        double best;
+        op->seconds = median_of(p, i, i, seconds, &op->best);
+        op->span = op->is_group ? median_of(p, i, end, seconds, &best) : 0;
+        op->is_started = end != i;
+        p->seconds += op->seconds;
     }
     free(seconds);
     return LN_OK;

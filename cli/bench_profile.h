@@ -19,6 +19,8 @@ typedef struct bench_op {
     size_t position; // in the order of a run, from 0
     size_t op_count; // of a group of a device: how many operators it has, of which `op` is first
     int is_group;
+    double span;          // of a group: the median from its start until it has been waited for
+    int is_started;       // a group that is waited for later: `seconds` are those of its start
     ln_mem_type from, to; // of a copy between memories; LN_MEM_NONE: it is none
 } bench_op;
 

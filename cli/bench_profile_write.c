@@ -13,7 +13,7 @@
 // ---- Sums by type ----
 
 typedef struct type_sum {
-    const char *optype;
+    char optype[LN_MAX_NAME_LEN + 16];
     size_t count;
     double flops;
     double bytes;
@@ -44,7 +44,7 @@ static type_sum *find_sum(type_sum *sums, size_t *count, const char *optype)
         if (strcmp(sums[i].optype, optype) == 0)
             return &sums[i];
     }
-    sums[*count] = (type_sum){.optype = optype};
+    snprintf(sums[*count].optype, sizeof sums[*count].optype, "%s", optype);
     return &sums[(*count)++];
 }
 
@@ -57,10 +57,13 @@ static ln_status sum_by_type(const bench_profile *profile, type_sum **out_sums, 
         return LN_FAIL(LN_NO_MEMORY, "out of memory for the sums of a profile");
     for (size_t i = 0; i < profile->count; i++) {
         const bench_op *op = &profile->ops[i];
-        type_sum *sum = find_sum(*out_sums, out_count, op->op->op_arg->optype);
+        char name[LN_MAX_NAME_LEN + 16];
+        snprintf(name, sizeof name, op->op_count > 1 ? "groups of %s" : "%s",
+                 op->op_count > 1 ? op->op->op_arg->arch : op->op->op_arg->optype);
+        type_sum *sum = find_sum(*out_sums, out_count, name);
         sum->count++;
-        sum->flops += op->flops;
-        sum->bytes += op->bytes;
+        sum->flops += op->is_started ? 0 : op->flops;
+        sum->bytes += op->is_started ? 0 : op->bytes;
         sum->seconds += op->seconds;
         sum->best += op->best;
     }
@@ -82,13 +85,12 @@ static void print_rates(FILE *out, const bench_profile *profile, const type_sum 
             bench_giga(sum->bytes, sum->seconds));
 }
 
-// An operator as a sum of one.
+// An operator as a sum of one. A start is no time to have computed in.
 static type_sum sum_of(const bench_op *op)
 {
-    return (type_sum){.optype = op->op->op_arg->optype,
-                      .count = 1,
-                      .flops = op->flops,
-                      .bytes = op->bytes,
+    return (type_sum){.count = 1,
+                      .flops = op->is_started ? 0 : op->flops,
+                      .bytes = op->is_started ? 0 : op->bytes,
                       .seconds = op->seconds,
                       .best = op->best};
 }
@@ -104,6 +106,25 @@ static void print_op(FILE *out, const bench_profile *profile, const bench_op *op
     fprintf(out, "%-24s %-20s %-18s ", kernel, op->op->op_arg->optype, shape);
     put_printable(op->op->op_arg->name, out);
     fputc('\n', out);
+}
+
+// What devices do while the host goes on, and what it waits for at once.
+static void print_groups(FILE *out, const bench_profile *profile)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < profile->count; i++) {
+        const bench_op *op = &profile->ops[i];
+        if (!op->is_group)
+            continue;
+        if (count++ == 0)
+            fprintf(out, "\n%5s %10s %9s %8s  %-24s %s\n", "step", "ms", "GFLOP/s", "GB/s",
+                    "from start to end", "first operator");
+        fprintf(out, "%5zu %10.4f %9.1f %8.1f  %-12s %4zu operator%s ", op->position + 1,
+                op->span * 1e3, bench_giga(op->flops, op->span), bench_giga(op->bytes, op->span),
+                op->op->op_arg->arch, op->op_count, op->op_count == 1 ? " " : "s");
+        put_printable(op->op->op_arg->name, out);
+        fputc('\n', out);
+    }
 }
 
 ln_status bench_profile_print(FILE *out, const bench_profile *profile, int is_ordered)
@@ -132,6 +153,7 @@ ln_status bench_profile_print(FILE *out, const bench_profile *profile, int is_or
     for (size_t i = 0; i < profile->count; i++)
         print_op(out, profile, &ops[i]);
     free(ops);
+    print_groups(out, profile);
     if (profile->failovers.count > 0)
         fprintf(out, "\n%zu of %zu runs failed over to the host and are not in these times: %s\n",
                 profile->failovers.count, profile->failovers.count + profile->run_count,
@@ -170,7 +192,7 @@ static void put_op(FILE *out, const bench_profile *profile, const bench_op *op, 
     fputs(", ", out);
     put_rates(out, seconds, op->flops, op->bytes);
     if (op->is_group)
-        fprintf(out, ", \"operators\": %zu", op->op_count);
+        fprintf(out, ", \"operators\": %zu, \"span_ms\": %.6f", op->op_count, op->span * 1e3);
     if (op->to != LN_MEM_NONE)
         fprintf(out, ", \"from\": \"%s\", \"to\": \"%s\"", ln_mem_type_name(op->from),
                 ln_mem_type_name(op->to));
@@ -199,7 +221,7 @@ ln_status bench_profile_write_json(FILE *out, const bench_profile *profile)
         fputs(", ", out);
         type_sum sum = sum_of(op);
         put_times(out, profile, &sum);
-        put_op(out, profile, op, op->seconds);
+        put_op(out, profile, op, op->is_group ? op->span : op->seconds);
         fputc('}', out);
     }
     fputs("\n  ]", out);
@@ -258,7 +280,7 @@ static void put_run(FILE *out, const bench_profile *profile, size_t run, double 
         double seconds = ends[i] - starts[i];
         begin_slice(out, op->op->op_arg->name, "operator", starts[i] - origin, seconds);
         fputs(", \"args\": {", out);
-        put_op(out, profile, op, seconds);
+        put_op(out, profile, op, op->is_started ? 0 : seconds);
         fputs("}}", out);
         if (op->is_group)
             put_span(out, profile, i, run, starts, ends, origin);

@@ -110,7 +110,10 @@ static void print_firing(const ln_firing *f)
         printf(" [%s]", f->tag);
     if (f->file)
         printf(" (%s:%d)", f->file, f->line);
-    printf(" at '%s' (%s), pass %s\n", printable(f->op), printable(f->optype), f->pass);
+    printf(" at '%s' (%s)", printable(f->op), printable(f->optype));
+    if (f->graph)
+        printf(" in graph '%s'", printable(f->graph));
+    printf(", pass %s\n", f->pass);
 }
 
 static void print_culprit(const suspect *s, const findings *found, size_t index)
@@ -286,6 +289,9 @@ static void print_agreement(const suspect *s, const blame_options *o, const verd
 {
     printf("%s agrees with the model as it was read in all %zu tensors that both make\n", o->target,
            v->compared.tensor_count);
+    if (v->compared.unit_count > 0)
+        printf("%zu tensor%s of quantized bytes within 1 unit, as roundings may be\n",
+               v->compared.unit_count, v->compared.unit_count == 1 ? " is" : "s are");
     if (v->compared.tensor_count > 0 && v->compared.worst.excess > 0)
         print_deviation(s, "largest deviation", &v->compared.worst);
 }
@@ -390,6 +396,8 @@ int cmd_blame(int argc, char **argv)
     o = (blame_options){.target = "cpu", .source = {.seed = 1}, .allowed = TOLERANCE_DEFAULT};
     compile_flags_init(&o.flags);
     int code = options_parse_one(&blame_usage, "model", argc, argv, &o, &o.model);
+    if (code == EXIT_FAILED) // by a plug-in's file, and nothing is blamed
+        return EXIT_NO_ANSWER;
     if (code != EXIT_OK)
         return code == -1 ? EXIT_OK : code;
     if (o.flags.options.stays_as_read)

@@ -16,13 +16,14 @@
 #include <time.h>
 
 #include "cli.h"
+#include "units.h"
 
 // ---- Firings ----
 
 static void firing_release(ln_firing *firing)
 {
-    const char *const texts[] = {firing->pass, firing->rule, firing->tag,
-                                 firing->file, firing->op,   firing->optype};
+    const char *const texts[] = {firing->pass, firing->rule,   firing->tag,  firing->file,
+                                 firing->op,   firing->optype, firing->graph};
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
         free((void *)(uintptr_t)texts[i]);
 }
@@ -40,7 +41,8 @@ static int firing_copy(const ln_firing *from, ln_firing *to)
 {
     *to = *from;
     to->reason = NULL;
-    const char **texts[] = {&to->pass, &to->rule, &to->tag, &to->file, &to->op, &to->optype};
+    const char **texts[] = {&to->pass, &to->rule,   &to->tag,  &to->file,
+                            &to->op,   &to->optype, &to->graph};
     int is_whole = 1;
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
         if (is_whole)
@@ -65,6 +67,7 @@ typedef struct listener {
     const choice *choice;
     fired_list *list; // NULL: nobody wants to know
     int has_no_memory;
+    rounding_list rounded;
 } listener;
 
 static int is_same_text(const char *a, const char *b)
@@ -97,6 +100,7 @@ static int wants_firing(void *user, const ln_firing *firing)
 static void note_firing(void *user, const ln_firing *firing)
 {
     listener *l = user;
+    rounding_list_note(&l->rounded, firing);
     if (!l->list || l->has_no_memory)
         return;
     size_t count = l->list->count;
@@ -150,6 +154,25 @@ static void note_algorithm(const ln_context *loaded, verdict *v)
     }
 }
 
+// What seems wrong is looked at again by the bytes that it has within a unit.
+static ln_status compare_choice(const suspect *s, const choice *c, const listener *l,
+                                ln_context *loaded, comparison *out_compared)
+{
+    const compare_scope scope = {.outputs_only = s->outputs_only, .until = c->until};
+    ln_status status = compare_models(loaded, s->reference, &s->allowed, &scope, out_compared);
+    if (status != LN_OK || out_compared->wrong_count == 0 || !goes_by_type(&s->allowed))
+        return status;
+    ln_context *along = NULL;
+    unit_list units = {0};
+    status = units_reference(s->model, s->data, loaded, &l->rounded, &along, &units);
+    if (status == LN_OK && along)
+        status = compare_models(loaded, along, &s->allowed, &scope, out_compared);
+    out_compared->unit_count = units.count;
+    unit_list_release(&units);
+    close_model(along);
+    return status;
+}
+
 ln_status suspect_judge(const suspect *s, const choice *c, verdict *out_verdict,
                         fired_list *out_fired)
 {
@@ -160,8 +183,7 @@ ln_status suspect_judge(const suspect *s, const choice *c, verdict *out_verdict,
     ln_context *loaded;
     ln_status status = run_choice(s, c, &l, &loaded);
     if (status == LN_OK) {
-        compare_scope scope = {.outputs_only = s->outputs_only, .until = c->until};
-        status = compare_models(loaded, s->reference, &s->allowed, &scope, &out_verdict->compared);
+        status = compare_choice(s, c, &l, loaded, &out_verdict->compared);
         out_verdict->is_wrong = out_verdict->compared.wrong_count > 0;
         if (status == LN_OK && out_verdict->is_wrong)
             note_algorithm(loaded, out_verdict);
@@ -172,6 +194,7 @@ ln_status suspect_judge(const suspect *s, const choice *c, verdict *out_verdict,
         snprintf(out_verdict->message, sizeof out_verdict->message, "%s", ln_error_message());
         status = LN_OK;
     }
+    rounding_list_release(&l.rounded);
     if (status == LN_OK && l.has_no_memory)
         status = LN_FAIL(LN_NO_MEMORY, "no memory for the list of firings");
     if (status != LN_OK && out_fired)

@@ -89,11 +89,16 @@ void tolerance_take_zeros(tolerance *allowed)
     allowed->is_exact = allowed->is_exact || (allowed->rtol == 0 && allowed->atol == 0);
 }
 
+int goes_by_type(const tolerance *allowed)
+{
+    return allowed->rtol < 0 && allowed->atol < 0 && !allowed->is_exact;
+}
+
 // The tolerance with numbers in place of what follows from the tensor.
 static tolerance resolve(const tolerance *given, const tl_tensor *expected)
 {
     tolerance t = *given;
-    int is_by_type = t.rtol < 0 && t.atol < 0;
+    const int is_by_type = goes_by_type(given);
     double rtol = 0, part = 0;
     switch (expected->dtype) {
     case TL_FLOAT:

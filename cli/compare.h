@@ -32,6 +32,9 @@ typedef struct tolerance {
 // are not the same then.
 void tolerance_take_zeros(tolerance *allowed);
 
+// Whether what is allowed follows from the type of each tensor.
+int goes_by_type(const tolerance *allowed);
+
 // Whether operators of that type round real numbers to quantized ones.
 int is_quantizing(const char *optype);
 
@@ -56,6 +59,7 @@ typedef struct deviation {
 typedef struct comparison {
     size_t tensor_count; // compared
     size_t wrong_count;
+    size_t unit_count;    // tensors of bytes within a unit, by whose bytes the others are judged
     int has_wrong_output; // a tensor that the model gives to the outside is among them
     deviation first;      // wrong one in the order of execution; only if there is a wrong one
     deviation worst;      // of all tensors that could be compared

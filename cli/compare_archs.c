@@ -15,6 +15,7 @@
 #include "plugin_option.h"
 #include "threads_option.h"
 #include "trial.h"
+#include "units.h"
 
 typedef struct compare_options {
     const char *model;
@@ -107,16 +108,28 @@ static void print_next(const compare_options *o)
     putchar('\n');
 }
 
-static void print_comparison(const compare_options *o, const comparison *c, ln_context *expected)
+static void print_units(const unit_list *units, ln_context *expected)
+{
+    if (units->count == 0)
+        return;
+    printf("within 1 unit, as roundings may be: %zu tensor%s of quantized bytes, from which what "
+           "follows them is judged\n",
+           units->count, units->count == 1 ? "" : "s");
+    print_deviation("   first:", &units->items[0], expected);
+}
+
+static void print_comparison(const compare_options *o, const comparison *c, const unit_list *units,
+                             ln_context *expected)
 {
     const char *a = o->a ? o->a : "the model as it was read";
     printf("%s against %s: %zu tensors compared, %zu deviate\n", o->b, a, c->tensor_count,
            c->wrong_count);
+    print_units(units, expected);
     if (c->wrong_count > 0)
         print_deviation("first:  ", &c->first, expected);
     if (c->tensor_count > 0 && c->worst.excess > 0)
         print_deviation("largest:", &c->worst, expected);
-    else if (c->wrong_count == 0)
+    else if (c->wrong_count == 0 && units->count == 0)
         printf("%s and %s give the same\n", a, o->b);
     if (c->wrong_count > 0 && !o->a)
         print_next(o);
@@ -137,7 +150,7 @@ static void put_tensor(json_out *j, const char *key, const deviation *d, ln_cont
 }
 
 static void put_comparison(json_out *j, const compare_options *o, const comparison *c,
-                           ln_context *expected)
+                           const unit_list *units, ln_context *expected)
 {
     json_text(j, "model", o->model);
     json_text(j, "a", o->a);
@@ -145,6 +158,7 @@ static void put_comparison(json_out *j, const compare_options *o, const comparis
     json_bool(j, "agree", c->wrong_count == 0);
     json_size(j, "compared", c->tensor_count);
     json_size(j, "deviating", c->wrong_count);
+    json_size(j, "within_a_unit", units->count);
     if (c->wrong_count > 0)
         put_tensor(j, "first", &c->first, expected);
     else
@@ -160,6 +174,7 @@ typedef struct listing {
     const compare_options *o;
     json_out *json;
     ln_context *expected;
+    const unit_list *units;
 } listing;
 
 static int has_json_only(const compare_options *o)
@@ -170,20 +185,23 @@ static int has_json_only(const compare_options *o)
 static void list_tensor(void *user, const deviation *d)
 {
     const listing *l = user;
+    const deviation *unit = unit_list_find(l->units, d->tensor);
+    const deviation *told = unit ? unit : d;
     if (!has_json_only(l->o))
-        print_each(l->expected, d);
+        print_each(l->expected, told);
     if (l->o->json)
-        put_tensor(l->json, NULL, d, l->expected);
+        put_tensor(l->json, NULL, told, l->expected);
 }
 
 // ---- Comparing ----
 
-static ln_status compare_runs(const compare_options *o, ln_context *a, ln_context *b, comparison *c)
+static ln_status compare_runs(const compare_options *o, ln_context *a, ln_context *b,
+                              const unit_list *units, comparison *c)
 {
     json_out j = {0};
     if (o->json)
         LN_TRY(json_begin(&j));
-    listing l = {.o = o, .json = &j, .expected = a};
+    listing l = {.o = o, .json = &j, .expected = a, .units = units};
     if (o->json && o->shows_all)
         json_open(&j, "tensors", '[');
     ln_status status = compare_models(
@@ -192,13 +210,47 @@ static ln_status compare_runs(const compare_options *o, ln_context *a, ln_contex
     if (o->json && o->shows_all)
         json_close(&j, ']');
     if (status == LN_OK && !has_json_only(o))
-        print_comparison(o, c, a);
+        print_comparison(o, c, units, a);
     if (status == LN_OK && o->json) {
-        put_comparison(&j, o, c, a);
+        put_comparison(&j, o, c, units, a);
         status = json_finish(&j, o->json);
     }
     json_discard(&j);
     return status;
+}
+
+// With a reference that reads the bytes of `b` where they are within a unit, if there are such
+// bytes: the model as read, run anew, or `a`.
+static ln_status compare_by_units(const compare_options *o, const ln_context *model,
+                                  const trial_data *data, const rounding_list *rounded,
+                                  ln_context *a, ln_context *b, comparison *c)
+{
+    ln_context *along = NULL;
+    unit_list units = {0};
+    ln_status status = LN_OK;
+    if (goes_by_type(&o->allowed))
+        status = o->a ? units_follow(a, b, rounded, &units)
+                      : units_reference(model, data, b, rounded, &along, &units);
+    if (status == LN_OK)
+        status = compare_runs(o, along ? along : a, b, &units, c);
+    unit_list_release(&units);
+    close_model(along);
+    return status;
+}
+
+// Whoever is told of firings as well.
+typedef struct rounding_listener {
+    rounding_list rounded;
+    void (*on_firing)(void *user, const ln_firing *firing);
+    void *user;
+} rounding_listener;
+
+static void note_rounding(void *user, const ln_firing *firing)
+{
+    rounding_listener *l = user;
+    rounding_list_note(&l->rounded, firing);
+    if (l->on_firing)
+        l->on_firing(l->user, firing);
 }
 
 static ln_status run_both(compare_options *o, ln_context *model, const trial_data *data,
@@ -207,14 +259,19 @@ static ln_status run_both(compare_options *o, ln_context *model, const trial_dat
     ln_optimize_options options = *compile_flags_options(&o->flags);
     options.keeps_tensors = 1;
     ln_context *a, *b = NULL;
-    LN_TRY(o->a ? trial_run(model, o->a, &options, data, 1, NULL, &a)
-                : trial_reference(model, data, &a));
+    rounding_listener l = {.on_firing = options.on_firing, .user = options.user};
+    options.on_firing = note_rounding; // of both
+    options.user = &l;
     comparison c;
-    ln_status status = trial_run(model, o->b, &options, data, 1, NULL, &b);
+    ln_status status = o->a ? trial_run(model, o->a, &options, data, 1, NULL, &a)
+                            : trial_reference(model, data, &a);
     if (status == LN_OK)
-        status = compare_runs(o, a, b, &c);
+        status = trial_run(model, o->b, &options, data, 1, NULL, &b);
+    if (status == LN_OK)
+        status = compare_by_units(o, model, data, &l.rounded, a, b, &c);
     if (status == LN_OK)
         *out_code = c.wrong_count ? EXIT_FAILED : EXIT_OK;
+    rounding_list_release(&l.rounded);
     close_model(a);
     close_model(b);
     return status;
@@ -247,6 +304,9 @@ int cmd_compare(int argc, char **argv)
     if (o.flags.options.stays_as_read)
         return say_usage_error("compare",
                                "--rules=none is what -b is compared with already; leave it out");
+    if ((o.a && strcmp(o.a, "none") == 0) || strcmp(o.b, "none") == 0)
+        return say_usage_error("compare",
+                               "nothing runs on 'none'; -a and -b take archs such as cpu");
     tolerance_take_zeros(&o.allowed);
     if (file_check_writable(o.json) != LN_OK)
         return say_failure();

@@ -107,6 +107,8 @@ static int say_bad_source(int count, char **operands)
 {
     char near[64];
     const char *word = operands[0];
+    if (find_command(word) && !is_there(word))
+        return say_usage_error(NULL, "the command goes first: lightnet %s, then options", word);
     if (!is_there(word) && !strpbrk(word, "./") &&
         (*near_command(word, near, sizeof near) || count > 1))
         return say_usage_error(NULL, "unknown command '%s'%s", word,
@@ -125,6 +127,9 @@ static int check_unused(const source_options *o)
     static const option_id of_runs[] = {OPT_LABELS, OPT_TOP, OPT_ZERO, INPUT_OPTION_IDS};
     static const option_id of_compiling[] = {OPT_OUTFILE, OPT_TARGET, OPT_NO_WEIGHTS};
     static const option_id of_writing = OPT_NO_WEIGHTS;
+    if (o->compile && o->run)
+        return say_usage_error(NULL, "-c only compiles and -r only runs; without either a model is "
+                                     "compiled and run");
     if (o->compile && !o->run)
         return options_check_unused(&compile_and_run_usage, of_runs,
                                     sizeof of_runs / sizeof of_runs[0],
@@ -266,6 +271,10 @@ static ln_status prepare(ln_context *ctx, source_options *o)
         return check_inputs(ctx, o);
     if (o->labels_file)
         LN_TRY(labels_read(o->labels_file, &o->names));
+    else
+        labels_find(ctx, o->source, &o->names);
+    if (o->names.packed)
+        say_info("names of classes are those of %s; --labels=FILE has others", o->names.packed);
     LN_TRY(given_inputs_read(ctx, o->inputs.items, (size_t)o->inputs.count, &o->files, &o->given));
     if (ln_context_get_state(ctx) < LN_CONTEXT_PLANNED)
         LN_TRY(given_inputs_bind_shapes(ctx, &o->given));
@@ -301,7 +310,7 @@ static ln_status run(ln_context *ctx, const source_options *o)
     if (status == LN_OK && o->labels_file)
         status = check_labels_of_run(ctx, &o->names);
     // Standard output is the compiled form alone, where that goes there.
-    top_options top = top_options_of(o->top, o->labels_file ? &o->names : NULL);
+    top_options top = top_options_of(o->top, o->names.lines ? &o->names : NULL);
     if (status == LN_OK && strcmp(o->outfile, "-") != 0)
         status = print_outputs(ctx, &top, 1);
     ln_context_unload(ctx);

@@ -72,8 +72,8 @@ int take_skip(void *member, const char *verb, const char *list)
             return say_usage_error(verb,
                                    "--skip takes at most %d numbers, and %zu-%zu is beyond that",
                                    MAX_SKIPPED, first, last);
-        for (size_t number = first; number <= last; number++)
-            flags->skip[flags->options.skip_count++] = number;
+        for (size_t i = 0; i <= last - first; i++)
+            flags->skip[flags->options.skip_count++] = first + i;
         if (*text == '\0')
             return EXIT_OK;
     }
@@ -110,9 +110,12 @@ void say_firing(void *user, const ln_firing *firing)
     char place[512] = "";
     if (is_given(firing->file))
         snprintf(place, sizeof place, " (%s:%d)", firing->file, firing->line);
-    say_info("firing %zu: %s: %s%s%s%s%s at '%s' (%s)%s%s", firing->number, firing->pass,
+    char graph[LN_MAX_NAME_LEN + 16] = "";
+    if (firing->graph)
+        snprintf(graph, sizeof graph, " in graph '%s'", firing->graph);
+    say_info("firing %zu: %s: %s%s%s%s%s at '%s' (%s)%s%s%s", firing->number, firing->pass,
              firing->rule, firing->tag ? " [" : "", firing->tag ? firing->tag : "",
-             firing->tag ? "]" : "", place, firing->op, firing->optype,
+             firing->tag ? "]" : "", place, firing->op, firing->optype, graph,
              firing->is_skipped   ? " is skipped"
              : firing->is_failed  ? " fails"
              : firing->is_refused ? " is refused: "

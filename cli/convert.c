@@ -185,11 +185,12 @@ int cmd_convert(int argc, char **argv)
     if (ln_tensor_file_format_of(o.outfile, &format) == LN_OK)
         return check_of_models("weights") == EXIT_OK ? convert_weights(o.model, o.outfile, format)
                                                      : EXIT_USAGE;
-    if (is_weights(o.model))
-        return say_usage_error("convert",
-                               "%s holds weights, which go to a file whose name ends in "
-                               ".safetensors, .wts or .params",
-                               o.model);
+    if (is_weights(o.model)) {
+        say_error("%s holds weights, which go to a file whose name ends in .safetensors, .wts or "
+                  ".params",
+                  o.model);
+        return EXIT_FAILED;
+    }
     ln_context *ctx = open_model(o.model);
     if (!ctx)
         return EXIT_FAILED;

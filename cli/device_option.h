@@ -14,6 +14,11 @@ int take_device(void *unused, const char *verb, const char *text);
 // Sets what was given for the devices of `ctx`.
 ln_status device_option_apply(ln_context *ctx);
 
+// Notes what a context is compiled for; at the end of a command warns of devices that were given
+// and are in no target.
+void device_option_note(const ln_context *ctx);
+void device_option_warn(void);
+
 #define TAKES_DEVICE                                                                               \
     {                                                                                              \
         OPT_DEVICE, 0, take_device, NULL, 0                                                        \

@@ -36,10 +36,7 @@ static ln_status open_regular(const char *path, FILE **out_file, size_t *out_siz
     if (!*out_file) {
         close(fd);
         if (S_ISDIR(info.st_mode))
-            return LN_FAIL(LN_IO,
-                           "cannot read %s: it is a folder; `lightnet run` takes one, and "
-                           "runs on each of its files",
-                           path);
+            return LN_FAIL(LN_IO, "cannot read %s: it is a folder, and a file is needed", path);
         return LN_FAIL(
             LN_IO,
             "cannot read %s: not a regular file; data come from files, a pipe's go to one "

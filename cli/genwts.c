@@ -142,10 +142,19 @@ static ln_status read_array(const char *path, tl_dtype dtype, char **out_name,
         return ln_error_status();
     char *text;
     size_t len;
-    number_notes notes;
+    number_notes notes = {0};
     LN_TRY(file_read(path, &text, &len));
-    ln_status status = numbers_parse(text, len, dtype, out_tensor, &notes);
+    const char *zero = memchr(text, 0, len);
+    ln_status status = zero ? LN_FAIL(LN_INVALID, "it is no text of numbers: its byte %zu is 0",
+                                      (size_t)(zero - text))
+                            : numbers_parse(text, len, dtype, out_tensor, &notes);
     free(text);
+    // An empty file is an empty array.
+    if (status == LN_OK && (*out_tensor)->len == 0 && notes.no_numbers.count > 0) {
+        tl_tensor_free_data_too(*out_tensor);
+        *out_tensor = NULL;
+        status = LN_FAIL(LN_INVALID, "there is no number in it");
+    }
     if (status == LN_OK)
         say_notes(path, dtype, &notes);
     return status;

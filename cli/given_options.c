@@ -48,10 +48,12 @@ const char *given_first(const option_id *ids, size_t id_count)
 
 const char *given_path(const char *text, int (*is_it)(const char *path))
 {
-    for (const char *at = text; at; at = strchr(at, '=')) {
-        at += *at == '=' && at > text;
-        if (is_it(at))
-            return at;
+    const char *at = text;
+    while (!is_it(at)) {
+        at = strchr(at, '=');
+        if (!at)
+            return NULL;
+        at++;
     }
-    return NULL;
+    return at;
 }

@@ -15,6 +15,7 @@
 #include "given_options.h"
 #include "inspect_json.h"
 #include "model_io.h"
+#include "normalization.h"
 #include "plan_draw.h"
 #include "plugin_option.h"
 #include "split.h"
@@ -161,6 +162,16 @@ static void print_text(const char *label, const char *key, const char *text)
     putchar('\n');
 }
 
+// A report has it with the format.
+static void print_producer(const ln_context *ctx)
+{
+    const ln_model_info *info = ln_context_info(ctx);
+    char text[2 * SHOWN_TEXT];
+    snprintf(text, sizeof text, "%s%s%s", info->producer, *info->producer_version ? " " : "",
+             info->producer_version);
+    print_text("made by", NULL, text);
+}
+
 static void print_info(const ln_context *ctx)
 {
     const ln_model_info *info = ln_context_info(ctx);
@@ -171,6 +182,9 @@ static void print_info(const ln_context *ctx)
     print_text("graph", NULL, info->graph_doc);
     for (size_t i = 0; i < info->property_count; i++)
         print_text("property", info->properties[i].key, info->properties[i].value);
+    char options[256];
+    if (normalization_options(ctx, options, sizeof options))
+        printf("pictures   %s\n", options);
 }
 
 // Inputs that have a value in the file.
@@ -191,16 +205,30 @@ static void print_defaults(const ln_context *ctx)
 
 // ---- What the operators say: all formats ----
 
-static void print_tensor(const char *role, const ln_tensor_entry *entry)
+// As far as it is known before a run, "float32 [batch, 3, ?]".
+static void print_tensor(const ln_context *ctx, const char *role, const ln_tensor_entry *entry)
 {
-    char shape[128];
-    ln_sprint_shape(shape, sizeof shape, entry->tensor->ndim, entry->tensor->dims);
+    const tl_dtype dtype = ln_context_tensor_dtype(ctx, entry->name);
+    const int rank = ln_context_tensor_rank(ctx, entry->name);
     printf("%-10s ", role);
     print_name(entry->name);
-    if (entry->is_open)
-        printf(" of a shape that is open\n");
-    else
-        printf(" %s %s\n", tl_dtype_title(entry->tensor->dtype), shape);
+    if (dtype == TL_OBJECT) {
+        printf(" a sequence, optional or map\n");
+        return;
+    }
+    printf(" %s",
+           dtype == TL_DTYPE_INVALID ? "of a type known at run time" : tl_dtype_title(dtype));
+    printf(rank < 0 ? ", of any shape" : " [");
+    for (int d = 0; d < rank; d++) {
+        const int64_t dim = ln_context_tensor_dim(ctx, entry->name, d);
+        const char *symbol = ln_context_tensor_symbol(ctx, entry->name, d);
+        printf(d > 0 ? ", " : "");
+        if (dim >= 0)
+            printf("%lld", (long long)dim);
+        else
+            print_name(symbol ? symbol : "?");
+    }
+    printf(rank < 0 ? "\n" : "]\n");
 }
 
 static ln_status print_ops(const ln_context *ctx)
@@ -218,9 +246,9 @@ static ln_status print_contents(const ln_context *ctx)
 {
     const ln_tensor_entry *entry;
     for (size_t i = 0; (entry = ln_context_input(ctx, i)); i++)
-        print_tensor("input", entry);
+        print_tensor(ctx, "input", entry);
     for (size_t i = 0; (entry = ln_context_output(ctx, i)); i++)
-        print_tensor("output", entry);
+        print_tensor(ctx, "output", entry);
     LN_TRY(print_ops(ctx));
     printf("parameters %s\n", grouped(count_parameters(ctx)));
     return LN_OK;
@@ -352,14 +380,14 @@ static int has_no_text(const inspect_options *o)
 }
 
 static ln_status draw_to(const char *path, const ln_context *ctx, const ln_plan *plan,
-                         const model_split *split)
+                         const model_split *split, const offload_notes *notes)
 {
     if (strcmp(path, "-") == 0)
-        return plan_write_svg(stdout, ctx, plan, split);
+        return plan_write_svg(stdout, ctx, plan, split, notes);
     FILE *out = fopen(path, "w");
     if (!out)
         return LN_FAIL(LN_IO, "cannot write %s: %s", path, strerror(errno));
-    ln_status status = plan_write_svg(out, ctx, plan, split);
+    ln_status status = plan_write_svg(out, ctx, plan, split, notes);
     int is_bad = ferror(out);
     if (fclose(out) != 0 || is_bad)
         status = LN_FAIL(LN_IO, "cannot write %s: %s", path, strerror(errno));
@@ -368,11 +396,12 @@ static ln_status draw_to(const char *path, const ln_context *ctx, const ln_plan 
     return status;
 }
 
-static ln_status draw(const ln_context *ctx, const inspect_options *o, const model_split *split)
+static ln_status draw(const ln_context *ctx, const inspect_options *o, const model_split *split,
+                      const offload_notes *notes)
 {
     ln_plan *plan;
     LN_TRY(ln_context_plan_create(ctx, &plan));
-    ln_status status = draw_to(o->outfile, ctx, plan, split);
+    ln_status status = draw_to(o->outfile, ctx, plan, split, notes);
     ln_context_plan_free(plan);
     return status;
 }
@@ -390,7 +419,7 @@ static ln_status write_costs(ln_context *ctx, const inspect_options *o, const wa
         inspect_put_costs(j, ctx, macs, w->refused_count);
         split_put_json(j, &split, ctx, &w->notes);
     }
-    ln_status status = o->is_svg ? draw(ctx, o, &split) : LN_OK;
+    ln_status status = o->is_svg ? draw(ctx, o, &split, &w->notes) : LN_OK;
     split_deinit(&split);
     return status;
 }
@@ -402,6 +431,8 @@ static ln_status inspect(ln_context *ctx, inspect_options *o, const ln_preflight
     if (o->json)
         LN_TRY(inspect_put_contents(j, report, ctx, o->shapes.count > 0));
     if (!has_no_text(o)) {
+        if (!report)
+            print_producer(ctx);
         print_info(ctx);
         print_defaults(ctx);
         if (!report)

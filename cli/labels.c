@@ -6,7 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <lightnet/allocator.h>
+#include <lightnet/context.h>
+#include <lightnet/model_info.h>
+#include <lightnet/util.h>
+
 #include "file_bytes.h"
+#include "zip.h"
 
 // A list or an object of names: JSON, which has no name a line.
 static int is_json(const char *text)
@@ -15,12 +21,9 @@ static int is_json(const char *text)
     return *text == '{' || (*text == '[' && strspn(text + 1, " \t\r\n\"") > 0);
 }
 
-ln_status labels_read(const char *path, labels *out)
+// `out->text` has the names, `size` bytes and a NUL.
+static ln_status split(const char *path, size_t size, labels *out)
 {
-    *out = (labels){0};
-    size_t size;
-    LN_TRY(file_read(path, &out->text, &size));
-    out->path = path;
     if (memchr(out->text, '\0', size))
         return LN_FAIL(LN_INVALID, "%s is not a text; it has the names of the classes one a line",
                        path);
@@ -48,9 +51,78 @@ ln_status labels_read(const char *path, labels *out)
     return LN_OK;
 }
 
+ln_status labels_read(const char *path, labels *out)
+{
+    *out = (labels){0};
+    size_t size;
+    LN_TRY(file_read(path, &out->text, &size));
+    out->path = path;
+    return split(path, size, out);
+}
+
+// ---- Labels of the model ----
+
+// The file that the model states for an output, if it states one, or the only attached file, if it
+// is called labels.
+static const char *find_name(const ln_context *ctx)
+{
+    static const char prefix[] = "labels ";
+    const ln_model_info *info = ln_context_info(ctx);
+    const char *found = NULL, *files = NULL;
+    for (size_t i = 0; i < info->property_count; i++) {
+        const ln_model_property *p = &info->properties[i];
+        if (strcmp(p->key, "files") == 0)
+            files = p->value;
+        if (strncmp(p->key, prefix, sizeof prefix - 1) != 0)
+            continue;
+        if (found && strcmp(found, p->value) != 0)
+            return NULL; // which list is whose is not known here
+        found = p->value;
+    }
+    if (!found && files && !strchr(files, ',') && strstr(files, "label") &&
+        ln_suffixed(files, ".txt"))
+        found = files;
+    return found;
+}
+
+static ln_status extract(const char *path, const char *name, const char *bytes, size_t size,
+                         labels *out)
+{
+    zip_archive zip;
+    zip_member member;
+    int has_member;
+    LN_TRY(zip_open(path, bytes, size, &zip));
+    do {
+        LN_TRY(zip_next(&zip, &member, &has_member));
+    } while (has_member && strcmp(member.name, name) != 0);
+    if (!has_member)
+        return LN_FAIL(LN_NOT_FOUND, "%s: there is no file '%s' in it", path, name);
+    LN_TRY(zip_extract(&zip, &member, &out->text, &size));
+    return split(name, size, out);
+}
+
+void labels_find(const ln_context *ctx, const char *path, labels *out)
+{
+    const char *name = find_name(ctx);
+    char *bytes = NULL;
+    size_t size;
+    *out = (labels){0};
+    if (!name || strcmp(path, "-") == 0)
+        return;
+    ln_status status = file_read(path, &bytes, &size);
+    if (status == LN_OK)
+        status = extract(path, name, bytes, size, out);
+    if (status == LN_OK)
+        out->packed = ln_strdup_printf("%s in %s", name, path);
+    free(bytes);
+    if (!out->packed)
+        labels_free(out);
+}
+
 void labels_free(labels *l)
 {
     free(l->text);
     free(l->lines);
+    ln_free(l->packed);
     *l = (labels){0};
 }

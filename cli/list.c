@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // `lightnet ops` and `lightnet archs`: what this library was built with.
 
+#include <stdbool.h>
 #include <string.h>
 #include <strings.h>
 
@@ -191,7 +192,8 @@ static void print_devices(const ln_arch *arch)
     if (!arch->open || strchr(arch->arch_name, ':'))
         return;
     ln_device_info info = {.byte_count = sizeof info};
-    for (int i = 0; arch->find_device && arch->find_device(arch->priv, i, &info) == LN_OK; i++) {
+    for (int i = 0;
+         i < 1000 && arch->find_device && arch->find_device(arch->priv, i, &info) == LN_OK; i++) {
         char name[LN_MAX_NAME_LEN];
         snprintf(name, sizeof name, i == 0 ? "%s" : "%s:%d", arch->arch_name, i);
         printf("       %s: %.64s", name, info.title);
@@ -212,6 +214,13 @@ static int has_variant(const char *optype, const char *arch_name)
 }
 
 // A row for each type of the core that some arch has, a column for each arch.
+// Operators that are derived of core_ops are in main memory, if the arch names no other.
+static ln_mem_type memory_of(const ln_arch *arch)
+{
+    bool is_main = arch->mem_type == LN_MEM_NONE && arch->core_ops && arch->core_ops[0];
+    return is_main ? LN_MEM_CPU : arch->mem_type;
+}
+
 static void print_matrix(void)
 {
     const ln_arch *arch;
@@ -255,7 +264,7 @@ int cmd_archs(int argc, char **argv)
     const ln_arch *arch;
     for (size_t i = 0; (arch = ln_arch_find_at(i)); i++) {
         printf("%-6s %3zu operators, %s%s%s: %s", arch->arch_name, count_ops(arch->arch_name),
-               ln_mem_type_title(arch->mem_type), arch->fallbacks ? ", falls back to " : "",
+               ln_mem_type_title(memory_of(arch)), arch->fallbacks ? ", falls back to " : "",
                arch->fallbacks ? arch->fallbacks : "", arch->doc ? arch->doc : "");
         const ln_plugin *plugin = ln_plugin_of_arch(arch->arch_name);
         if (plugin)

@@ -6,6 +6,7 @@
 #include <lightnet/spelling.h>
 
 #include "cli.h"
+#include "device_option.h"
 #include "given_options.h"
 #include "image_decoder.h"
 #include "json_out.h"
@@ -155,6 +156,8 @@ int main(int argc, char **argv)
 
     int code = dispatch(argc, argv);
     progress_end();
+    if (code == EXIT_OK)
+        device_option_warn();
     if (code == EXIT_FAILED && given_value(OPT_JSON))
         json_write_error(given_value(OPT_JSON));
     ln_arch_cleanup();

@@ -11,6 +11,7 @@
 #include "given_options.h"
 #include "npz.h"
 #include "output_folder.h"
+#include "shape_text.h"
 #include "tensor_input.h"
 
 // ---- Inputs ----
@@ -76,50 +77,11 @@ const ln_tensor_entry *model_find_input(const ln_context *ctx, const char *name,
 
 // ---- -s ----
 
-// "1x3x224x224", "1,3,224,224", each perhaps in brackets; nothing is a scalar.
-static int parse_shape(const char *text, int *out_ndim, int dims[TL_MAXDIM])
-{
-    *out_ndim = 0;
-    int has_bracket = *text == '[';
-    text += has_bracket;
-    while (*text && *text != ']') {
-        char *end;
-        unsigned long dim = strtoul(text, &end, 10);
-        if (*text < '0' || *text > '9' || dim > INT32_MAX || *out_ndim == TL_MAXDIM)
-            return 0;
-        dims[(*out_ndim)++] = (int)dim;
-        text = end;
-        if ((*text == 'x' || *text == ',') && text[1] >= '0' && text[1] <= '9')
-            text++;
-        else if (*text && *text != ']')
-            return 0;
-    }
-    return has_bracket ? text[0] == ']' && !text[1] : !*text;
-}
-
-// "1..32"
-static int parse_range(const char *text, int *out_from, int *out_to)
-{
-    int ndim, from[TL_MAXDIM], to[TL_MAXDIM];
-    const char *dots = strstr(text, "..");
-    char first[16];
-    if (!dots || dots == text || (size_t)(dots - text) >= sizeof first || !dots[2])
-        return 0;
-    memcpy(first, text, (size_t)(dots - text));
-    first[dots - text] = '\0';
-    if (!parse_shape(first, &ndim, from) || ndim != 1 || !parse_shape(dots + 2, &ndim, to) ||
-        ndim != 1)
-        return 0;
-    *out_from = from[0];
-    *out_to = to[0];
-    return 1;
-}
-
 static ln_status set_range(ln_context *ctx, const char *text, const char *equals, int is_upper_only)
 {
     int from, to;
-    if (!parse_range(equals + 1, &from, &to))
-        return LN_FAIL(LN_INVALID, "-s takes a range as SYMBOL=1..32, not '%s'", text);
+    LN_TRY(shape_check(text));
+    shape_parse_range(equals + 1, &from, &to);
     char *name = ln_strdup(text);
     if (!name)
         return LN_NO_MEMORY;
@@ -142,22 +104,16 @@ static ln_status set_only_shape(ln_context *ctx, const char *text, int ndim, con
                    ln_context_input_name(ctx, 0), text);
 }
 
-static ln_status fail_shape(const char *text)
-{
-    return LN_FAIL(LN_INVALID, "-s takes NAME=1x3x224x224, SYMBOL=4 or SYMBOL=1..32, not '%s'",
-                   text);
-}
-
 static ln_status set_shape(ln_context *ctx, const char *text, int is_upper_only)
 {
     const char *equals = strrchr(text, '=');
     int ndim, dims[TL_MAXDIM];
     if (equals && strstr(equals, ".."))
         return set_range(ctx, text, equals, is_upper_only);
-    if (!equals && *text && parse_shape(text, &ndim, dims))
+    if (!equals && *text && shape_parse(text, &ndim, dims))
         return set_only_shape(ctx, text, ndim, dims);
-    if (!equals || equals == text || !equals[1] || !parse_shape(equals + 1, &ndim, dims))
-        return fail_shape(text);
+    LN_TRY(shape_check(text));
+    shape_parse(equals + 1, &ndim, dims);
     char *name = ln_strdup(text);
     if (!name)
         return LN_NO_MEMORY;
@@ -171,7 +127,7 @@ static ln_status set_shape(ln_context *ctx, const char *text, int is_upper_only)
     else
         status = LN_FAIL(LN_NOT_FOUND, "-s %s: the model has no input '%s'", text, name);
     if (status == LN_NOT_FOUND && strchr(name, ','))
-        status = fail_shape(text); // several, of which one is none
+        status = shape_fail(text); // several, of which one is none
     ln_free(name);
     return status;
 }
@@ -210,7 +166,7 @@ static ln_status give_shape(const ln_context *ctx, const char *text, given_shape
     if (equals && strstr(equals, ".."))
         return LN_FAIL(LN_STATE,
                        "-s %s: a range is stated when a model is compiled, and this one is", text);
-    if (!parse_shape(equals ? equals + 1 : text, &said.ndim, said.dims) || !*text)
+    if (!shape_parse(equals ? equals + 1 : text, &said.ndim, said.dims) || !*text)
         return LN_FAIL(LN_INVALID, "-s takes NAME=1x3x224x224 or SYMBOL=4, not '%s'", text);
     size_t index = 0;
     if (!equals) {
@@ -277,24 +233,11 @@ static ln_status reshape(ln_context *ctx, const option_texts *texts)
     return status;
 }
 
-// The bytes of the name in `text`, 0 if it has none.
-static size_t shape_name_len(const char *text)
-{
-    const char *equals = strrchr(text, '=');
-    return equals ? (size_t)(equals - text) : 0;
-}
-
 static ln_status check_names(const option_texts *texts)
 {
-    for (int i = 0; i < texts->count; i++) {
-        const char *text = texts->items[i];
-        size_t len = shape_name_len(text);
-        for (int j = 0; j < i; j++) {
-            if (len == shape_name_len(texts->items[j]) && !strncmp(text, texts->items[j], len))
-                return LN_FAIL(LN_INVALID, "-s is given twice for one name, with '%s' and '%s'",
-                               texts->items[j], text);
-        }
-    }
+    for (int i = 0; i < texts->count; i++)
+        for (int j = 0; j < i; j++)
+            LN_TRY(shape_check_pair(texts->items[j], texts->items[i]));
     return LN_OK;
 }
 
@@ -302,7 +245,7 @@ static ln_status check_names(const option_texts *texts)
 static const char *find_stated(const ln_context *ctx, const char *text, int *out_ndim, int *dims)
 {
     const size_t len = shape_name_len(text), count = ln_context_input_count(ctx);
-    if (!parse_shape(len ? text + len + 1 : text, out_ndim, dims))
+    if (!shape_parse(len ? text + len + 1 : text, out_ndim, dims))
         return NULL;
     for (size_t i = 0; i < count; i++) {
         const char *name = ln_context_input_name(ctx, i);
@@ -319,9 +262,9 @@ static int excludes(const char *text, const char *symbol, int size)
     int ndim, dims[TL_MAXDIM], from, to;
     if (len == 0 || strlen(symbol) != len || strncmp(text, symbol, len))
         return 0;
-    if (parse_range(text + len + 1, &from, &to))
+    if (shape_parse_range(text + len + 1, &from, &to))
         return size < from || size > to;
-    return parse_shape(text + len + 1, &ndim, dims) && ndim == 1 && dims[0] != size;
+    return shape_parse(text + len + 1, &ndim, dims) && ndim == 1 && dims[0] != size;
 }
 
 // A shape and a symbol may say two sizes of one dimension.
@@ -351,8 +294,9 @@ static int is_whole_part(const char *part, size_t len)
     char *text = ln_strdup_printf("%.*s", (int)len, part);
     const char *equals = text ? strrchr(text, '=') : NULL;
     int ndim, dims[TL_MAXDIM], from, to;
-    int is_whole = equals && equals > text && equals[1] &&
-                   (parse_shape(equals + 1, &ndim, dims) || parse_range(equals + 1, &from, &to));
+    int is_whole =
+        equals && equals > text && equals[1] &&
+        (shape_parse(equals + 1, &ndim, dims) || shape_parse_range(equals + 1, &from, &to));
     ln_free(text);
     return is_whole;
 }
@@ -463,11 +407,10 @@ static int has_range(const ln_context *ctx, const char *name, int axis)
     return symbol && ln_context_symbol_range(ctx, symbol, NULL, NULL);
 }
 
-// Data may have any size that is in range; a number for all elements has the largest.
-static void open_ranges(const ln_context *ctx, const char *path, input_wish *wish)
+void input_wish_open(const ln_context *ctx, const char *path, input_wish *wish)
 {
     for (int d = 0; d < wish->ndim && strncmp(path, "fill:", strlen("fill:")) != 0; d++)
-        if (has_range(ctx, wish->name, d))
+        if (has_range(ctx, wish->name, d) || ln_context_tensor_dim(ctx, wish->name, d) < 0)
             wish->dims[d] = -1;
 }
 
@@ -475,7 +418,7 @@ static ln_status read_one(const ln_context *ctx, size_t index, const char *path,
                           const input_options *options, given_inputs *given)
 {
     input_wish wish = model_input_wish(ctx, index);
-    open_ranges(ctx, path, &wish);
+    input_wish_open(ctx, path, &wish);
     ln_object *value;
     LN_TRY(input_read(path, &wish, options, &value));
     if (!input_wish_is_static(&wish) &&
@@ -501,7 +444,10 @@ static ln_status read_archive(const ln_context *ctx, const char *path, const inp
         LN_TRY(read_one(ctx, i, path, options, given));
     }
     return found ? LN_OK
-                 : LN_FAIL(LN_NOT_FOUND, "%s holds no array with the name of an input", path);
+                 : LN_FAIL(LN_NOT_FOUND,
+                           "%s holds no array with the name of an input, such as '%s'; `lightnet "
+                           "inspect` lists them",
+                           path, ln_context_input_name(ctx, 0));
 }
 
 // The output that an input of another name takes: the only tensor.
@@ -658,13 +604,23 @@ void given_inputs_free(given_inputs *given)
     *given = (given_inputs){0};
 }
 
+// No size, or one by default that data may replace.
+static int has_open_dimension(const ln_context *ctx, size_t index)
+{
+    const char *name = ln_context_input_name(ctx, index);
+    int is_open = ln_context_input_is_open(ctx, index), rank = ln_context_tensor_rank(ctx, name);
+    for (int d = 0; d < rank; d++)
+        is_open |= ln_context_tensor_dim(ctx, name, d) < 0;
+    return is_open;
+}
+
 ln_status given_inputs_bind_shapes(ln_context *ctx, const given_inputs *given)
 {
     for (size_t i = 0; i < given->count; i++) {
         size_t index;
         const tl_tensor *tensor = ln_object_tensor(given->items[i].value);
         if (!tensor || !model_find_input(ctx, given->items[i].name, &index) ||
-            !ln_context_input_is_open(ctx, index))
+            !has_open_dimension(ctx, index))
             continue;
         LN_TRY(ln_context_set_shape(ctx, given->items[i].name, tensor->ndim, tensor->dims));
     }
@@ -685,7 +641,23 @@ static int size_of_symbol(const ln_context *ctx, const given_inputs *given, cons
     return -1;
 }
 
-// 1 if the values that are given tell all dimensions of the input.
+// The size that another input is bound to where it has dimension `symbol`; -1: none is.
+static int bound_size_of_symbol(const ln_context *ctx, const char *symbol)
+{
+    const char *name;
+    for (size_t i = 0; symbol && (name = ln_context_input_name(ctx, i)); i++) {
+        int rank = ln_context_tensor_rank(ctx, name);
+        for (int d = 0; d < rank; d++) {
+            const char *other = ln_context_tensor_symbol(ctx, name, d);
+            int64_t size = ln_context_tensor_dim(ctx, name, d);
+            if (size >= 0 && other && strcmp(other, symbol) == 0)
+                return (int)size;
+        }
+    }
+    return -1;
+}
+
+// 1 if the values that are given, or shapes of other inputs, tell all dimensions of the input.
 static int find_zeros_shape(const ln_context *ctx, const given_inputs *given, const char *name,
                             int dims[TL_MAXDIM])
 {
@@ -694,6 +666,8 @@ static int find_zeros_shape(const ln_context *ctx, const given_inputs *given, co
         dims[d] = (int)ln_context_tensor_dim(ctx, name, d);
         if (dims[d] < 0)
             dims[d] = size_of_symbol(ctx, given, ln_context_tensor_symbol(ctx, name, d));
+        if (dims[d] < 0)
+            dims[d] = bound_size_of_symbol(ctx, ln_context_tensor_symbol(ctx, name, d));
         if (dims[d] < 0)
             return 0;
     }
@@ -758,6 +732,7 @@ ln_status given_inputs_check(const ln_context *ctx, const given_inputs *given, i
     char list[1024] = "";
     char option[LN_MAX_NAME_LEN + 128] = "";
     const char *without_zeros = NULL; // an input that has none, whatever its shape
+    const char *of_strings = NULL;    // the same
     size_t used = 0, count = 0;
     const ln_tensor_entry *entry;
     for (size_t i = 0; (entry = ln_context_input(ctx, i)); i++) {
@@ -768,6 +743,8 @@ ln_status given_inputs_check(const ln_context *ctx, const given_inputs *given, i
         input_wish wish = model_input_wish(ctx, i);
         if (wish.dtype == TL_OBJECT && !without_zeros)
             without_zeros = entry->name;
+        if (wish.dtype == TL_STRING && !of_strings)
+            of_strings = entry->name;
         if (!*option)
             print_shape_option(ctx, entry->name, option, sizeof option);
         if (count++ > 0 && used < sizeof list)
@@ -783,6 +760,12 @@ ln_status given_inputs_check(const ln_context *ctx, const given_inputs *given, i
             "input%s %s %s not given; '%s' is not a tensor, so that it has no zeros: give "
             "it with -i %s=FILE.pb, or as .npz",
             count > 1 ? "s" : "", list, count > 1 ? "are" : "is", without_zeros, without_zeros);
+    if (takes_zeros && of_strings)
+        return LN_FAIL(LN_NOT_FOUND,
+                       "input%s %s %s not given; there are no zeros of strings: give '%s' as a "
+                       "text file, a string a line, or as .npy: -i %s=FILE",
+                       count > 1 ? "s" : "", list, count > 1 ? "are" : "is", of_strings,
+                       of_strings);
     return LN_FAIL(LN_NOT_FOUND, "input%s %s %s not given; %s%s", count > 1 ? "s" : "", list,
                    count > 1 ? "are" : "is",
                    takes_zeros ? "zeros need a shape: "
@@ -811,16 +794,21 @@ ln_status model_check_weights(const ln_context *ctx, const char *remedy)
 }
 
 // The shape of an input as the values have it, those of symbols also where others have them. 0 if
-// nothing in it has a range.
-static int find_shape_in_ranges(const ln_context *ctx, const given_inputs *given, const char *name,
+// nothing in it has a range, or a size by default.
+static int find_shape_in_ranges(const ln_context *ctx, const given_inputs *given, size_t index,
                                 int rank, int dims[TL_MAXDIM])
 {
+    const ln_tensor_entry *now = ln_context_input(ctx, index);
+    const char *name = now->name;
     const ln_object *value = given_inputs_find(given, name);
     const tl_tensor *tensor = value ? ln_object_tensor((ln_object *)(uintptr_t)value) : NULL;
     int differs = 0;
     for (int d = 0; d < rank; d++) {
         dims[d] = (int)ln_context_tensor_dim(ctx, name, d);
-        if (!has_range(ctx, name, d))
+        bool is_default = dims[d] < 0 && !now->is_open;
+        if (is_default)
+            dims[d] = now->tensor->dims[d];
+        if (!is_default && !has_range(ctx, name, d))
             continue;
         int size = tensor && tensor->ndim == rank
                        ? tensor->dims[d]
@@ -831,7 +819,7 @@ static int find_shape_in_ranges(const ln_context *ctx, const given_inputs *given
     return differs;
 }
 
-// Gives a model that is planned for ranges the shapes that the values have.
+// Gives a model that is planned for ranges, or sizes by default, the shapes that the values have.
 static ln_status reshape_in_ranges(ln_context *ctx, const given_inputs *given)
 {
     size_t count = ln_context_input_count(ctx), found = 0;
@@ -841,7 +829,7 @@ static ln_status reshape_in_ranges(ln_context *ctx, const given_inputs *given)
     for (size_t i = 0; i < count && status == LN_OK; i++) {
         const char *name = ln_context_input_name(ctx, i);
         int rank = ln_context_tensor_rank(ctx, name);
-        if (find_shape_in_ranges(ctx, given, name, rank, dims[found])) {
+        if (find_shape_in_ranges(ctx, given, i, rank, dims[found])) {
             shapes[found] = (ln_input_shape){name, rank, dims[found]};
             found++;
         }

@@ -13,6 +13,10 @@
 // What input `index` of the model takes; it has one of that number.
 input_wish model_input_wish(const ln_context *ctx, size_t index);
 
+// Lets the data at `path` have any size in a dimension that has a range, or a size by default only.
+// A number for all elements has the largest size, or that one.
+void input_wish_open(const ln_context *ctx, const char *path, input_wish *wish);
+
 // The input of that name; NULL if there is none. *out_index is its position.
 const ln_tensor_entry *model_find_input(const ln_context *ctx, const char *name, size_t *out_index);
 
@@ -62,8 +66,8 @@ ln_status given_inputs_override_values(ln_context *ctx, const given_inputs *give
 // Gives inputs of open shape that of their values, so that all is planned for it. Before compiling.
 ln_status given_inputs_bind_shapes(ln_context *ctx, const given_inputs *given);
 
-// The same for dynamic inputs that are not given and will be zeros: where the symbols of all their
-// dimensions stand in the shapes of inputs that are given.
+// The same for dynamic inputs that are not given and will be zeros: where inputs that are given, or
+// have a shape, have the symbols of all their dimensions.
 ln_status given_inputs_bind_zeros(ln_context *ctx, const given_inputs *given);
 
 // Whether the model, an old one, states a value for the input: random numbers, or its data.

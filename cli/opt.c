@@ -12,6 +12,7 @@
 #include "compare.h"
 #include "compile_flags.h"
 #include "device_option.h"
+#include "given_options.h"
 #include "model_io.h"
 #include "pass/why_api.h"
 #include "plugin_option.h"
@@ -66,6 +67,22 @@ const verb_usage opt_usage = {
     .options = takes,
 };
 
+// The library and its archs have rules of a name, or files have: those are read with the model.
+static int check_rule(const opt_options *o)
+{
+    ln_why_watch *why;
+    if (!o->rule || given_value(OPT_PLUGIN) || o->flags.options.rule_file_count > 0)
+        return EXIT_OK;
+    ln_context *ctx = ln_context_create();
+    if (!ctx)
+        return say_failure();
+    const char *target = compile_flags_target(&o->flags, o->target);
+    ln_status status = ln_why_watch_create(o->rule, target, &o->flags.options, ctx, &why);
+    ln_why_watch_destroy(why);
+    ln_context_free(ctx);
+    return status == LN_OK ? EXIT_OK : say_usage_error("opt", "%s", ln_error_message());
+}
+
 static int parse(int argc, char **argv, opt_options *o)
 {
     static const option_id of_data[] = {OPT_DATAFILE, OPT_SEED, INPUT_OPTION_IDS};
@@ -77,7 +94,7 @@ static int parse(int argc, char **argv, opt_options *o)
     if (code == EXIT_OK && !o->verifies)
         code = options_check_unused(&opt_usage, of_data, sizeof of_data / sizeof of_data[0],
                                     "without --verify, which runs the model");
-    return code;
+    return code == EXIT_OK ? check_rule(o) : code;
 }
 
 // ---- After each pass ----
@@ -260,6 +277,34 @@ static ln_status print_why(const ln_why_watch *why)
     return LN_OK;
 }
 
+static ln_status watch_graph(ln_context *graph, void *user)
+{
+    watcher *w = user;
+    return ln_context_optimize_with(graph, w->o->target, &w->o->flags.options);
+}
+
+static ln_status note_pass(void *user, const char *pass, double seconds, const ln_context *ctx)
+{
+    watcher *w = user;
+    (void)seconds;
+    ln_why_note_pass(w->why, pass, ctx);
+    return LN_OK;
+}
+
+// Compiling rewrites the graphs inside a model too, by the same rules; what is written here has
+// them as they are, so that a copy is watched.
+static ln_status watch_graphs(const ln_context *ctx, opt_options *o, watcher *w)
+{
+    ln_context *copy;
+    const ln_optimize_options own = o->flags.options;
+    LN_TRY(ln_context_clone(ctx, &copy));
+    o->flags.options.on_pass = note_pass;
+    ln_status status = ln_why_each_graph(copy, watch_graph, w);
+    o->flags.options = own;
+    close_model(copy);
+    return status;
+}
+
 static ln_status optimize(ln_context *ctx, opt_options *o, watcher *w)
 {
     if (o->input_names)
@@ -274,6 +319,8 @@ static ln_status optimize(ln_context *ctx, opt_options *o, watcher *w)
     o->flags.options.user = w;
     if (o->rule)
         LN_TRY(ln_why_watch_create(o->rule, o->target, &o->flags.options, ctx, &w->why));
+    if (w->why)
+        LN_TRY(watch_graphs(ctx, o, w));
     LN_TRY(ln_context_optimize_with(ctx, o->target, &o->flags.options));
     if (o->flags.is_verbose && w->refused_count > 0)
         say_info("%zu rewrite%s refused", w->refused_count,

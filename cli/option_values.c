@@ -9,11 +9,16 @@
 
 #include "cli.h"
 
-int take_number(const char *verb, const char *option, const char *text, double *out_value)
+int parse_number(const char *text, double *out_value)
 {
     char *end;
     *out_value = strtod(text, &end);
-    if (end == text || *end || !(*out_value >= 0) || isinf(*out_value))
+    return end != text && !*end && *out_value >= 0 && !isinf(*out_value);
+}
+
+int take_number(const char *verb, const char *option, const char *text, double *out_value)
+{
+    if (!parse_number(text, out_value))
         return say_usage_error(verb, "%s takes a number from 0 on, not '%s'", option, text);
     return EXIT_OK;
 }

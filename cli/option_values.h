@@ -7,7 +7,10 @@
 
 #include <stdint.h>
 
-// A finite number from 0 on.
+// A finite number from 0 on; 0: the text is none.
+int parse_number(const char *text, double *out_value);
+
+// The same as an option's value.
 int take_number(const char *verb, const char *option, const char *text, double *out_value);
 
 // An integer from 0 to 2^64 - 1.

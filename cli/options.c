@@ -14,6 +14,7 @@
 
 #include "cli.h"
 #include "given_options.h"
+#include "option_checks.h"
 #include "option_values.h"
 
 const option_row option_rows[OPT_COUNT] = {
@@ -33,7 +34,7 @@ static int take_text(const char *verb, const option_row *row, const char *text, 
     return EXIT_OK;
 }
 
-// EXIT_OK, EXIT_USAGE, or -1 for help that is printed.
+// An exit code, or -1 for help that is printed.
 static int take_value(const verb_usage *verb, const verb_option *option, char *dest,
                       const char *value)
 {
@@ -41,6 +42,8 @@ static int take_value(const verb_usage *verb, const verb_option *option, char *d
     void *member = dest + option->offset;
     char form[64];
     snprintf(form, sizeof form, "--%s", row->name);
+    if (value && !*value)
+        return say_usage_error(verb->name, "option %s=%s has an empty value", form, row->value);
     if (option->take)
         return option->take(member, verb->name, value);
     switch (row->kind) {
@@ -182,6 +185,7 @@ static const char *foreign_option(const char *name)
         {"input_shape", "-s NAME=1x3x224x224, once for each input"},
         {"input-shape", "-s NAME=1x3x224x224, once for each input"},
         {"inputshape", "-s NAME=1x3x224x224, once for each input"},
+        {"input_layer_shape", "-s NAME=1x3x224x224, once for each input"},
         {"data_shape", "-s NAME=1x3x224x224, once for each input"},
         {"optShapes", "-s SYMBOL=1..32 plans for a range"},
         {"minShapes", "-s SYMBOL=1..32 plans for a range"},
@@ -192,6 +196,7 @@ static const char *foreign_option(const char *name)
         {"image", "give a picture with -i FILE"},
         {"images", "give a folder of pictures with -i FOLDER"},
         {"data", "give data with -i NAME=FILE"},
+        {"input_layer", "inputs have the model's names: -i NAME=FILE, -s NAME=1x3x224x224"},
         {"loadInputs", "-i NAME=FILE, once for each input"},
         {"input_data", "-i NAME=FILE, once for each input"},
         {"exportOutput", "-o FOLDER, or -o NAME=FILE.npy"},
@@ -218,6 +223,7 @@ static const char *foreign_option(const char *name)
         {"loop", "`lightnet run --repeat=COUNT`, or `lightnet bench --runs=COUNT`"},
         {"num_runs", "`lightnet run --repeat=COUNT`, or `lightnet bench --runs=COUNT`"},
         {"loops", "`lightnet run --repeat=COUNT`, or `lightnet bench --runs=COUNT`"},
+        {"avgRuns", "`lightnet bench --runs=COUNT` shows the median and the best"},
         {"warmUp", "`lightnet bench --warmup=COUNT`"},
         {"warmup_runs", "`lightnet bench --warmup=COUNT`"},
         {"duration", "`lightnet bench --min-time=SECONDS`"},
@@ -257,11 +263,14 @@ static const char *foreign_option(const char *name)
         {"memPoolSize", "--budget=BYTES"},
         {"memory_limit", "--budget=BYTES"},
         {"timingCacheFile", "--tune measures; what is compiled keeps the choice: lightnet -c -o COMPILED.json"},
+        {"use_xnnpack", "the kernels of `cpu` are the fast ones; `lightnet archs` lists others"},
+        {"use_gpu", "`lightnet archs` lists what models can be compiled for; -t takes it"},
         {"graph_optimization_level", "--rules=none leaves out every rewrite"},
         {"optimize", "models are optimized; --rules=none leaves out every rewrite"},
         {"optimization_level", "models are optimized; --rules=none leaves out every rewrite"},
         {"log_level", "-w hides warnings of `lightnet MODEL`, -d shows what the passes do"},
         {"log-level", "-w hides warnings of `lightnet MODEL`, -d shows what the passes do"},
+        {"verbosity", "--verbose shows what is rewritten; -d what the passes do"},
         {"quiet", "messages are on standard error: 2>/dev/null"},
         {"format", "the format is told by content, and that of output by the ending of its name"},
         {"to", "-o FILE names what is written, and its ending the format"},
@@ -299,7 +308,7 @@ static int say_bad_long(const verb_usage *verb, const char *text)
     int completion_count = list_completions(verb, text, len, list, sizeof list);
     if (completion_count > 1)
         return say_usage_error(verb->name, "option --%s may be %s", name, list);
-    const char *hint = id == OPT_COUNT ? foreign_option(name) : NULL;
+    const char *hint = foreign_option(name);
     if (hint)
         return say_usage_error(verb->name, "unknown option --%s: %s", name, hint);
     if (completion_count == 1)
@@ -562,6 +571,26 @@ int options_check_overwrite(const verb_usage *verb, const char *written, const c
                            written, read);
 }
 
+// The file of NAME=FILE or FILE, there or not.
+static const char *written_file(const char *text)
+{
+    const char *path = given_path(text, is_there), *equals = strchr(text, '=');
+    return path ? path : equals ? equals + 1 : text;
+}
+
+static int check_written_once(const verb_usage *verb, const given_option *a, const given_option *b)
+{
+    struct stat of_a, of_b;
+    const char *first = written_file(a->value), *second = written_file(b->value);
+    int is_same = strcmp(first, second) == 0 ||
+                  (stat(first, &of_a) == 0 && stat(second, &of_b) == 0 && S_ISREG(of_a.st_mode) &&
+                   of_a.st_dev == of_b.st_dev && of_a.st_ino == of_b.st_ino);
+    if (!is_same)
+        return EXIT_OK;
+    return say_usage_error(verb->name, "%s would be written by --%s and by --%s; name two files",
+                           second, a->name, b->name);
+}
+
 static int check_overwrites(const verb_usage *verb, int argc, char **argv)
 {
     for (size_t i = 0; i < given_count(); i++) {
@@ -573,6 +602,8 @@ static int check_overwrites(const verb_usage *verb, int argc, char **argv)
         for (size_t k = 0; k < given_count() && code == EXIT_OK; k++)
             if (use_of(given_at(k)->id) == FILE_READ)
                 code = options_check_overwrite(verb, given_at(i)->value, given_at(k)->value);
+            else if (k < i && use_of(given_at(k)->id) == FILE_WRITTEN && given_at(k)->value)
+                code = check_written_once(verb, given_at(k), given_at(i));
         if (code != EXIT_OK)
             return code;
     }
@@ -604,7 +635,11 @@ int options_parse(const verb_usage *verb, int argc, char **argv, void *dest, int
     }
     *out_argc = argc - optind;
     *out_argv = argv + optind;
-    return check_overwrites(verb, argc, argv);
+    for (int i = optind; i < argc; i++)
+        if (!*argv[i])
+            return say_usage_error(verb->name, "an empty word is no file");
+    int code = check_overwrites(verb, argc, argv);
+    return code == EXIT_OK ? option_checks(verb) : code;
 }
 
 // What a second operand was most likely meant to be.

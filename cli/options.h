@@ -61,8 +61,9 @@ typedef struct option_row {
 
 extern const option_row option_rows[OPT_COUNT];
 
-// Receives the value of an option, NULL where none is given; EXIT_OK, or EXIT_USAGE after having
-// said why. In place of what the kind does, which only OPTION_CALL needs.
+// Receives the value of an option, NULL where none is given; EXIT_OK, or another exit code after
+// having said why: EXIT_USAGE unless a file decides. In place of what the kind does, which only
+// OPTION_CALL needs.
 typedef int (*option_function)(void *member, const char *verb, const char *value);
 
 // An option that a verb takes.
@@ -110,9 +111,10 @@ typedef struct verb_usage {
 
 // Reads the options of a command line into `dest`, the verb's struct. *out_argc and *out_argv
 // receive the operands. EXIT_OK to go on; -1 if help was asked for, and is printed; EXIT_USAGE
-// after having said what is wrong. Names of options are not abbreviated, a value is given once
-// unless its option takes several, and no option writes over a file that an operand or another
-// option reads.
+// after having said what is wrong, EXIT_FAILED if that is a plug-in's file. Names of options are
+// not abbreviated, a value is given once unless its option takes several, no value is empty, those
+// in option_checks.c are of their grammar, and no option writes over a file that an operand or
+// another option reads.
 int options_parse(const verb_usage *verb, int argc, char **argv, void *dest, int *out_argc,
                   char ***out_argv);
 

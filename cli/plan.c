@@ -194,7 +194,7 @@ static ln_status write_split_plan(FILE *out, const plan_options *o, const ln_con
 {
     ln_unplanned unplanned = ln_context_unplanned(ctx);
     if (o->is_svg)
-        return plan_write_svg(out, ctx, plan, split);
+        return plan_write_svg(out, ctx, plan, split, &o->notes);
     if (o->json) {
         json_note_written();
         return plan_write_json(out, ctx, plan, split, &o->notes);

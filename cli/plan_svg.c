@@ -18,6 +18,7 @@
 
 #include "plan_draw.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 enum {
@@ -26,8 +27,9 @@ enum {
     AXIS = 78,         // byte labels, left of a plot
     STATIC_WIDTH = 96, // the static region
     PLOT_HEIGHT = 420,
-    FOOT = 130, // operator names below a plot
+    FOOT = 160, // operator names below a plot
     LEGEND_ROW = 18,
+    NOTE_ROW = 15,  // what devices refused
     MAX_TYPES = 24, // operator types with a colour in the legend
     FONT = 11,
     LANE = 34,     // what computes, with
@@ -391,14 +393,17 @@ static ln_status draw_panel(const plot *p)
     double right = column_left(p, p->plan->step_count);
     double static_left = p->left - AXIS - STATIC_WIDTH;
     draw_caption(p);
-    draw_byte_axis(p, static_left + STATIC_WIDTH, static_left, p->static_byte_count);
+    bool has_statics = p->static_byte_count > ln_mem_type_info(p->mtype).align_size;
+    if (has_statics) // more than what is reserved
+        draw_byte_axis(p, static_left + STATIC_WIDTH, static_left, p->static_byte_count);
     draw_byte_axis(p, right, p->left, p->workspace_byte_count);
     draw_step_axis(p);
     draw_values(p);
     fprintf(p->out, "<path stroke=\"#b02a1e\" stroke-dasharray=\"6 3\" d=\"M%.1f %.1fH%.1f\"/>\n",
             p->left, p->top, right);
-    fprintf(p->out, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"middle\">static</text>\n",
-            static_left + STATIC_WIDTH / 2.0, p->top + PLOT_HEIGHT + FONT + 4);
+    fprintf(p->out, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"middle\">%s</text>\n",
+            static_left + STATIC_WIDTH / 2.0, p->top + PLOT_HEIGHT + FONT + 4,
+            has_statics ? "static" : "nothing static");
     return p->workspace_byte_count ? draw_live_line(p) : LN_OK;
 }
 
@@ -475,15 +480,23 @@ static void draw_computed(const plot *p, const split_part *part)
     fputs("</title></g>\n", p->out);
 }
 
+static void put_line(const plot *p, double x, double y, int length, const char *style)
+{
+    fprintf(p->out, "<path stroke-width=\"1.2\" %s d=\"M%.1f %.1fv%d\"/>", style, x, y, length);
+}
+
+// Lanes between the two cover it.
 static void draw_arrow(const plot *p, double x, int from, int to)
 {
-    int is_down = to > from;
-    double start = lane_top(p, from) + (is_down ? LANE : 0);
-    double end = lane_top(p, to) + (is_down ? 0 : LANE), back = is_down ? -6 : 6;
-    fprintf(p->out,
-            "<path stroke=\"#333\" stroke-width=\"1.2\" fill=\"none\" d=\"M%.1f %.1fV%.1f\"/>"
-            "<path fill=\"#333\" d=\"M%.1f %.1fl-4 %.1fh8z\"/>\n",
-            x, start, end + back, x, end, back);
+    int step = to > from ? 1 : -1;
+    for (int lane = from; lane != to; lane += step) {
+        put_line(p, x, lane_top(p, step > 0 ? lane : lane - 1) + LANE, LANE_GAP, "stroke=\"#333\"");
+        if (lane + step != to)
+            put_line(p, x, lane_top(p, lane + step), LANE,
+                     "stroke=\"#999\" stroke-dasharray=\"2 4\"");
+    }
+    fprintf(p->out, "<path fill=\"#333\" d=\"M%.1f %.1fl-4 %dh8z\"/>\n", x,
+            lane_top(p, to) + (step > 0 ? 0 : LANE), -6 * step);
 }
 
 // Where there is room, the bytes stand beside the arrow.
@@ -599,6 +612,39 @@ static void draw_legend(FILE *out, const palette *seen, const model_split *split
     }
 }
 
+// ---- What devices refused ----
+
+// The lines of `notes`; NULL without memory.
+static char *note_text(const offload_notes *notes)
+{
+    char *text = NULL;
+    size_t len;
+    FILE *out = open_memstream(&text, &len);
+    if (!out)
+        return NULL;
+    split_print_notes(out, notes);
+    return fclose(out) == 0 ? text : (free(text), NULL);
+}
+
+static int count_lines(const char *text)
+{
+    int count = 0;
+    for (; *text; text++)
+        count += *text == '\n';
+    return count;
+}
+
+static void draw_notes(FILE *out, char *text, double y)
+{
+    for (char *line = text, *end; (end = strchr(line, '\n')); line = end + 1) {
+        *end = '\0';
+        fprintf(out, "<text x=\"%d\" y=\"%.1f\">", MARGIN, y);
+        put_text(out, line);
+        fputs("</text>\n", out);
+        y += NOTE_ROW;
+    }
+}
+
 // ---- The picture ----
 
 static int panel_count(const ln_plan *plan)
@@ -621,7 +667,7 @@ static void draw_title(FILE *out, const ln_context *ctx, const ln_plan *plan,
 }
 
 static ln_status write_svg(FILE *out, const ln_context *ctx, const ln_plan *plan,
-                           const model_split *split, const uint32_t *columns)
+                           const model_split *split, const uint32_t *columns, char *notes)
 {
     double left = MARGIN + AXIS + STATIC_WIDTH + AXIS;
     double step_width = width_of_columns(columns[plan->step_count]);
@@ -633,7 +679,7 @@ static ln_status write_svg(FILE *out, const ln_context *ctx, const ln_plan *plan
     int legend_rows = 2 + MAX_TYPES / (types_in_row ? types_in_row : 1);
     double height = HEAD + lanes_height(split) +
                     panel_count(plan) * (double)(PLOT_HEIGHT + FOOT + 30) +
-                    legend_rows * LEGEND_ROW;
+                    legend_rows * LEGEND_ROW + count_lines(notes) * NOTE_ROW;
     fprintf(out,
             "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%.0f\" height=\"%.0f\" "
             "viewBox=\"0 0 %.0f %.0f\" font-family=\"sans-serif\" font-size=\"%d\">\n"
@@ -675,17 +721,21 @@ static ln_status write_svg(FILE *out, const ln_context *ctx, const ln_plan *plan
         top += PLOT_HEIGHT + FOOT + 30;
     }
     draw_legend(out, &seen, split, top, width);
+    draw_notes(out, notes, height - count_lines(notes) * NOTE_ROW);
     fputs("</svg>\n", out);
     return status;
 }
 
 ln_status plan_write_svg(FILE *out, const ln_context *ctx, const ln_plan *plan,
-                         const model_split *split)
+                         const model_split *split, const offload_notes *notes)
 {
     uint32_t *columns = number_columns(plan);
     if (!columns)
         return ln_error_status();
-    ln_status status = write_svg(out, ctx, plan, split, columns);
+    char *text = note_text(notes);
+    ln_status status = text ? write_svg(out, ctx, plan, split, columns, text)
+                            : LN_FAIL(LN_NO_MEMORY, "lines of the picture");
+    free(text);
     ln_free(columns);
     return status;
 }

@@ -8,7 +8,9 @@
 int take_plugin(void *unused, const char *verb, const char *path)
 {
     (void)unused;
+    (void)verb;
     if (ln_plugin_load(path) == LN_OK)
         return EXIT_OK;
-    return say_usage_error(verb, "--plugin: %s", ln_error_message());
+    (void)ln_fail_prefix("--plugin");
+    return say_failure();
 }

@@ -15,6 +15,7 @@
 #include "json_out.h"
 #include "labels.h"
 #include "model_io.h"
+#include "normalization.h"
 #include "plugin_option.h"
 #include "progress.h"
 #include "save_outputs.h"
@@ -234,7 +235,7 @@ static ln_status run_model(ln_context *ctx, run_options *o, const given_inputs *
     o->is_of_size = 0;
     if (o->labels)
         LN_TRY(check_labels_of_run(ctx, names));
-    top_options top = top_options_of(o->top, o->labels ? names : NULL);
+    top_options top = top_options_of(o->top, names->lines ? names : NULL);
     if (!has_json_only(o))
         LN_TRY(print_outputs(ctx, &top, 0));
     if (o->json)
@@ -265,7 +266,7 @@ static ln_status run_file(ln_context *ctx, const run_options *o, const given_inp
                           const char *file, const labels *names, json_out *j)
 {
     top_options top =
-        top_options_of(o->top < 0 && o->labels ? 1 : o->top, o->labels ? names : NULL);
+        top_options_of(o->top < 0 && names->lines ? 1 : o->top, names->lines ? names : NULL);
     LN_TRY(given_inputs_set(ctx, given));
     LN_TRY(ln_context_run(ctx));
     if (o->labels)
@@ -369,12 +370,18 @@ static ln_status prepare_out(const ln_context *ctx, const char *out, int is_fold
 }
 
 // The most frequent reason of wrong classes.
-static void hint_at_preset(const run_options *o)
+static void hint_at_preset(const ln_context *ctx, const run_options *o, const labels *names)
 {
     const input_options *f = &o->files;
-    for (int i = 0; o->labels && i < o->inputs.count; i++) {
+    char stated[256];
+    int has_stated = normalization_options(ctx, stated, sizeof stated);
+    for (int i = 0; (names->lines || has_stated) && i < o->inputs.count; i++) {
         if (!f->preset && !f->has_mean && !f->has_scale &&
             given_path(o->inputs.items[i], input_is_picture)) {
+            if (has_stated) {
+                say_info("pixels are given as 0 to 255; the model states that it takes %s", stated);
+                return;
+            }
             say_info(
                 "pixels are given as 0 to 255; if classes are wrong, try --preset=imagenet, caffe, unit or signed");
             return;
@@ -398,6 +405,10 @@ int cmd_run(int argc, char **argv)
     folder_input folder = {.at = -1};
     run_result result = {0};
     ln_status status = o.labels ? labels_read(o.labels, &names) : LN_OK;
+    if (status == LN_OK && !o.labels)
+        labels_find(ctx, o.model, &names);
+    if (names.packed)
+        say_info("names of classes are those of %s; --labels=FILE has others", names.packed);
     if (status == LN_OK)
         status = file_check_writable(o.json);
     if (status == LN_OK && o.json)
@@ -408,7 +419,7 @@ int cmd_run(int argc, char **argv)
     if (status == LN_OK && !is_folder)
         status = prepare(ctx, &o, &given);
     if (status == LN_OK && !is_folder)
-        hint_at_preset(&o);
+        hint_at_preset(ctx, &o, &names);
     if (status == LN_OK && o.outdir)
         status = prepare_out(ctx, o.outdir, is_folder);
     if (status == LN_OK)

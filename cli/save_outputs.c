@@ -155,21 +155,27 @@ ln_status save_outputs(ln_context *ctx, const char *outdir)
 
 // ---- One output ----
 
-static int ends_with(const char *text, const char *ending)
+// "'a', 'b'".
+static void list_outputs(const ln_context *ctx, char *text, size_t size)
 {
-    size_t len = strlen(text), ending_len = strlen(ending);
-    return len >= ending_len && strcmp(text + len - ending_len, ending) == 0;
+    size_t used = 0;
+    const ln_tensor_entry *entry;
+    *text = '\0';
+    for (size_t i = 0; (entry = ln_context_output(ctx, i)) && used < size; i++)
+        used += (size_t)snprintf(text + used, size - used, "%s'%s'", used ? ", " : "", entry->name);
 }
 
-int is_output_file(const char *text)
+// "a=a.npy,b=b.npy": after a comma an output has its name again.
+static int is_list(const ln_context *ctx, const char *text)
 {
-    static const char *const endings[] = {
-        ".npy", ".npz",  ".txt", ".json", ".csv", ".raw", ".bin", ".pb",   ".png",
-        ".jpg", ".jpeg", ".bmp", ".tiff", ".wav", ".h5",  ".mat", ".onnx", ".safetensors"};
-    for (size_t i = 0; i < sizeof endings / sizeof endings[0]; i++)
-        if (ends_with(text, endings[i]))
-            return 1;
-    return !*text || strchr(text, '=') != NULL;
+    const ln_tensor_entry *entry;
+    for (const char *comma = strchr(text, ','); comma; comma = strchr(comma + 1, ','))
+        for (size_t i = 0; (entry = ln_context_output(ctx, i)); i++) {
+            size_t len = strlen(entry->name);
+            if (strncmp(comma + 1, entry->name, len) == 0 && comma[1 + len] == '=')
+                return 1;
+        }
+    return 0;
 }
 
 // The output that `text` means, and the file.
@@ -179,13 +185,16 @@ static ln_status find_output(const ln_context *ctx, const char *text, const ln_t
     const char *equals = strchr(text, '=');
     *out_path = equals ? equals + 1 : text;
     *out = NULL;
-    if (!ends_with(*out_path, ".npy") || strcmp(*out_path, ".npy") == 0)
-        return LN_FAIL(LN_INVALID, "-o takes a folder, FILE.npy or NAME=FILE.npy, not '%s'", text);
+    LN_TRY(output_text_check(text));
     size_t count = ln_context_output_count(ctx), name_len = equals ? (size_t)(equals - text) : 0;
+    char known[512];
+    list_outputs(ctx, known, sizeof known);
+    if (is_list(ctx, text))
+        return LN_FAIL(LN_INVALID, "-o takes one output, or a folder for all, not '%s'", text);
     if (!equals && count != 1)
         return LN_FAIL(LN_INVALID,
-                       "the model has %zu outputs, so say which: -o NAME=%s, or a folder", count,
-                       text);
+                       "the model has %zu outputs, %s, so say which: -o NAME=%s, or a folder",
+                       count, known, text);
     for (size_t i = 0, longest = 0; i < count; i++) {
         const ln_tensor_entry *entry = ln_context_output(ctx, i);
         size_t len = strlen(entry->name);
@@ -197,8 +206,8 @@ static ln_status find_output(const ln_context *ctx, const char *text, const ln_t
     if (*out && equals)
         *out_path = text + strlen((*out)->name) + 1;
     return *out ? LN_OK
-                : LN_FAIL(LN_NOT_FOUND, "-o %s: the model has no output '%.*s'", text,
-                          (int)name_len, text);
+                : LN_FAIL(LN_NOT_FOUND, "-o %s: the model has no output '%.*s'; it has %s", text,
+                          (int)name_len, text, known);
 }
 
 ln_status output_file_check(const ln_context *ctx, const char *text)

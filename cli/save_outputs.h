@@ -6,12 +6,11 @@
 
 #include <lightnet/context.h>
 
+#include "output_text.h"
+
 // Makes the folder and those it is in, where they are missing; fails if nothing can be written
 // there. To be called before a long run.
 ln_status outdir_make(const char *outdir);
-
-// Whether `-o TEXT` means one file, NAME=FILE.npy or FILE.npy, instead of a folder.
-int is_output_file(const char *text);
 
 // LN_NOT_FOUND if the model does not have the output, LN_INVALID if the text names none and there
 // are several, or the file is not a .npy file. To be called before a long run.

@@ -343,6 +343,7 @@ ln_context *open_model(const char *source)
     if (status == LN_OK)
         status = ln_context_init(ctx, source);
     progress_end();
+    device_option_note(ctx); // of a compiled file
     if (status == LN_OK)
         return ctx;
     say_failure();
@@ -362,6 +363,7 @@ ln_status compile_model(ln_context *ctx, const char *target, const ln_optimize_o
                    ln_context_source(ctx) ? ln_context_source(ctx) : "the model", target);
     ln_status status = ln_context_compile_with(ctx, target, &frozen);
     progress_end();
+    device_option_note(ctx);
     return status;
 }
 

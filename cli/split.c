@@ -299,6 +299,11 @@ static void print_sums(FILE *out, const model_split *s)
 
 static void print_note(FILE *out, const ln_offload *o)
 {
+    if (!(o->device_seconds > 0)) { // nothing but views is given back then
+        fprintf(out, "%-10s %zu operator%s from '%s' on: views alone, which compute nothing\n",
+                "given back", o->op_count, plural(o->op_count), printable(o->op));
+        return;
+    }
     fprintf(out,
             "%-10s %zu operator%s from '%s' on: %.1f us on %s + %.1f us for %s bytes of copies, "
             "%.1f us on the host\n",
@@ -347,7 +352,7 @@ static void print_refusals(FILE *out, const offload_notes *notes)
                 more);
 }
 
-static void print_notes(FILE *out, const offload_notes *notes)
+void split_print_notes(FILE *out, const offload_notes *notes)
 {
     if (!notes)
         return;
@@ -423,7 +428,7 @@ void split_print(FILE *out, const model_split *s, const offload_notes *notes)
                 "devices", s->waiting->arch_name);
     else
         print_sums(out, s);
-    print_notes(out, notes);
+    split_print_notes(out, notes);
     if (s->device_count > 0)
         print_parts(out, s);
 }

@@ -65,6 +65,9 @@ int split_device_of(const model_split *s, const ln_context *ctx, const ln_op *op
 // Nothing is printed for a model that no device computes a part of and none was asked.
 void split_print(FILE *out, const model_split *s, const offload_notes *notes);
 
+// The lines of what devices have refused and given back; `notes` may be NULL.
+void split_print_notes(FILE *out, const offload_notes *notes);
+
 // The member "split" of an object, in the same cases.
 void split_put_json(json_out *j, const model_split *s, const ln_context *ctx,
                     const offload_notes *notes);

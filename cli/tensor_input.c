@@ -58,6 +58,16 @@ ln_status npy_read(const char *path, tl_tensor **out_tensor)
 
 // ---- Inputs of a model ----
 
+// "it has 'a', 'b'".
+static void list_inputs(const ln_context *ctx, char *text, size_t size)
+{
+    size_t used = 0;
+    const char *name;
+    snprintf(text, size, "none");
+    for (size_t i = 0; (name = ln_context_input_name(ctx, i)) && used < size; i++)
+        used += (size_t)snprintf(text + used, size - used, "%s'%s'", used ? ", " : "", name);
+}
+
 // "x:x.npy", as other programs have it, where no file has that name and the model has that input.
 static ln_status check_is_no_pair(const ln_context *ctx, const char *text)
 {
@@ -90,6 +100,7 @@ const ln_tensor_entry *tensor_input_named(const ln_context *ctx, const char *tex
 ln_status tensor_input_find(const ln_context *ctx, const char *text, const ln_tensor_entry **out,
                             const char **out_path)
 {
+    char known[512];
     size_t count = ln_context_input_count(ctx);
     const char *equals = strchr(text, '=');
     *out_path = equals ? equals + 1 : text;
@@ -97,9 +108,13 @@ ln_status tensor_input_find(const ln_context *ctx, const char *text, const ln_te
     size_t name_len = equals ? (size_t)(equals - text) : 0;
     LN_TRY(check_is_no_pair(ctx, text));
     if (!equals) {
+        list_inputs(ctx, known, sizeof known);
         if (count != 1)
-            return LN_FAIL(LN_INVALID, "the model has %zu inputs, so say which: -i NAME=%s", count,
-                           text);
+            return LN_FAIL(
+                LN_INVALID,
+                "the model has %zu inputs, %s, so say which: -i NAME=%s, each with an -i "
+                "of its own",
+                count, known, text);
         *out = ln_context_input(ctx, 0);
         return LN_OK;
     }
@@ -113,11 +128,7 @@ ln_status tensor_input_find(const ln_context *ctx, const char *text, const ln_te
     if (*out)
         return LN_OK;
 
-    char known[512] = "";
-    size_t used = 0;
-    for (size_t i = 0; i < count && used < sizeof known; i++)
-        used += (size_t)snprintf(known + used, sizeof known - used, "%s'%s'", used ? ", " : "",
-                                 ln_context_input(ctx, i)->name);
+    list_inputs(ctx, known, sizeof known);
     return LN_FAIL(LN_NOT_FOUND, "the model has no input '%.*s'; it has %s", (int)name_len, text,
-                   count ? known : "none");
+                   known);
 }

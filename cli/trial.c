@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "cli.h"
+#include "device_option.h"
 #include "model_io.h"
 #include "random_stream.h"
 #include "random_weights.h"
@@ -161,6 +162,7 @@ static ln_status try(ln_context *ctx, const char *target, const ln_optimize_opti
                      const trial_data *data, int run_count, const char *until)
 {
     LN_TRY(ln_context_compile_with(ctx, target, options));
+    device_option_note(ctx);
     silence_model(ctx);
     stop_after(ctx, until);
     LN_TRY(threads_option_apply(ctx));

@@ -448,6 +448,7 @@ static ln_status read_input(const verifier *v, ln_context *ctx, int set, size_t 
         return LN_FAIL(LN_INVALID, "%s is for '%s', which is a constant of the compiled model",
                        path, name);
     input_wish wish = model_input_wish(ctx, index);
+    input_wish_open(ctx, path, &wish);
     ln_object *value;
     LN_TRY(input_read(path, &wish, NULL, &value));
     ln_status status = given_inputs_add(given, wish.name, value);

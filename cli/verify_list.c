@@ -278,31 +278,28 @@ static int parse_line(char *line, int number, const list_options *o, verify_case
         char *next = strchr(at, '\t');
         if (next)
             *next = '\0';
-        int code = EXIT_OK;
+        int is_right = 1;
         if (strncmp(at, "rtol=", 5) == 0)
-            code = take_number("verify", "rtol", at + 5, &c->allowed.rtol);
+            is_right = parse_number(at + 5, &c->allowed.rtol);
         else if (strncmp(at, "atol=", 5) == 0)
-            code = take_number("verify", "atol", at + 5, &c->allowed.atol);
+            is_right = parse_number(at + 5, &c->allowed.atol);
         else if (strcmp(at, "shape-only") == 0)
             c->is_shape_only = 1;
         else
-            code = say_usage_error("verify",
-                                   "line %d of %s says '%s', which is none of rtol=X, atol=X and "
-                                   "shape-only",
-                                   number, o->list, at);
-        if (code != EXIT_OK)
-            return code;
+            is_right = 0;
+        if (!is_right) {
+            say_error("line %d of %s says '%s', which is none of rtol=X, atol=X and shape-only",
+                      number, o->list, at);
+            return EXIT_FAILED;
+        }
         at = next;
     }
     return EXIT_OK;
 }
 
-static int run_list(const list_options *o, tally *t)
+// `text` of the list is cut into lines.
+static int run_list(const list_options *o, char *text, tally *t)
 {
-    char *text;
-    size_t size;
-    if (file_read(o->list, &text, &size) != LN_OK)
-        return say_failure();
     int code = EXIT_OK, number = 0;
     for (char *line = text; code == EXIT_OK && *line;) {
         char *end = line + strcspn(line, "\n");
@@ -316,7 +313,6 @@ static int run_list(const list_options *o, tally *t)
             run_case(&c, o, t);
         line = next;
     }
-    free(text);
     return code;
 }
 
@@ -356,17 +352,24 @@ int cmd_verify(int argc, char **argv)
     o.run.target = compile_flags_target(&o.flags, o.run.target);
     o.run.options = compile_flags_options(&o.flags);
     tally t = {0};
+    char *list = NULL;
+    size_t list_size;
+    if (o.list && file_read(o.list, &list, &list_size) != LN_OK)
+        return say_failure();
     if (o.json) {
-        if (file_check_writable(o.json) != LN_OK || json_begin(&t.json) != LN_OK)
+        if (file_check_writable(o.json) != LN_OK || json_begin(&t.json) != LN_OK) {
+            free(list);
             return say_failure();
+        }
         json_open(&t.json, "models", '[');
     }
     for (int i = 0; i < path_count; i++) {
         verify_case c = default_case(&o, paths[i]);
         run_case(&c, &o, &t);
     }
-    if (o.list)
-        code = run_list(&o, &t);
+    if (list)
+        code = run_list(&o, list, &t);
+    free(list);
     if (code == EXIT_OK)
         code = tell_tally(&o, &t);
     json_discard(&t.json);

@@ -31,3 +31,15 @@ install(FILES examples/hello.c examples/classify.c examples/detect.c examples/se
   examples/digits.cc examples/digits.py examples/first_above.c examples/first_above.op examples/spots.net
   examples/README.md models/digits/digits.net models/digits/digits.safetensors models/digits/three.pgm
   DESTINATION ${CMAKE_INSTALL_DATADIR}/lightnet/examples)
+
+# The documentation, which headers and messages name; `pkg-config --variable=docs lightnet` says where. Links to files that
+# are in the sources alone become their text.
+file(GLOB_RECURSE pages RELATIVE ${PROJECT_SOURCE_DIR}/docs CONFIGURE_DEPENDS docs/*.md docs/*.svg)
+foreach(page IN LISTS pages)
+  file(READ docs/${page} text)
+  if(NOT page MATCHES "/") # from below a folder, `..` is docs itself
+    string(REGEX REPLACE "\\[([^]\n]*)\\]\\(\\.\\./[^)\n]*\\)" "\\1" text "${text}")
+  endif()
+  file(WRITE ${PROJECT_BINARY_DIR}/docs/${page} "${text}")
+endforeach()
+install(DIRECTORY ${PROJECT_BINARY_DIR}/docs DESTINATION ${CMAKE_INSTALL_DATADIR}/lightnet)

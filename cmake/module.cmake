@@ -78,7 +78,7 @@ function(ln_module name)
       ln_bench(${source} LIBS ln_${name})
     endforeach()
   endif()
-  if(LN_FUZZ)
+  if(LN_HAS_FUZZ)
     file(GLOB targets CONFIGURE_DEPENDS *_fuzz.c)
     foreach(source IN LISTS targets)
       get_filename_component(stem ${source} NAME_WE)
@@ -143,25 +143,39 @@ function(ln_thread_tests)
   endforeach()
 endfunction()
 
-# ln_bench(SOURCE LIBS ...): a benchmark program in <build>/bench; tools/bench.sh runs them all.
+# ln_bench(SOURCE LIBS ...): a benchmark program in <build>/bench; tools/bench.sh runs them all. All of
+# them: the target `benches`.
+add_custom_target(benches)
 function(ln_bench source)
   cmake_parse_arguments(ARG "" "" "LIBS" ${ARGN})
   get_filename_component(stem ${source} NAME_WE)
   add_executable(${stem} ${source})
+  add_dependencies(benches ${stem})
   target_include_directories(${stem} PRIVATE ${PROJECT_SOURCE_DIR})
   target_link_libraries(${stem} PRIVATE ${ARG_LIBS} m pthread)
   set_target_properties(${stem} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bench)
 endfunction()
 
-# ln_fuzz(NAME SOURCES ... LIBS ...): a libFuzzer program NAME, x_fuzz; seeds are in tests/fuzz/x/.
-# All of them: the target `fuzz_targets`.
+# ln_fuzz(NAME SOURCES ... LIBS ...): a fuzz target NAME, x_fuzz; seeds are in tests/fuzz/x/. A libFuzzer
+# program with LN_FUZZ; in another build with the address sanitizer a test, which runs the seeds and
+# changes of them for some seconds. All of them: the target `fuzz_targets`.
 add_custom_target(fuzz_targets)
 function(ln_fuzz name)
   cmake_parse_arguments(ARG "" "" "SOURCES;LIBS" ${ARGN})
   add_executable(${name} ${ARG_SOURCES})
   add_dependencies(fuzz_targets ${name})
-  target_compile_options(${name} PRIVATE -fsanitize=fuzzer)
-  target_link_options(${name} PRIVATE -fsanitize=fuzzer)
+  if(LN_FUZZ)
+    target_compile_options(${name} PRIVATE -fsanitize=fuzzer)
+    target_link_options(${name} PRIVATE -fsanitize=fuzzer)
+  else()
+    string(REPLACE "_fuzz" "" stem ${name})
+    target_sources(${name} PRIVATE ${PROJECT_SOURCE_DIR}/tests/fuzz/without_libfuzzer.c)
+    add_test(NAME fuzz.${stem} COMMAND ${name} ${PROJECT_SOURCE_DIR}/tests/fuzz/${stem} 3)
+    ln_tier(fast fuzz.${stem})
+    # The sanitizer of undefined behaviour tells its end by a signal, so that the input is printed.
+    set_tests_properties(fuzz.${stem} PROPERTIES ENVIRONMENT
+      "ASAN_OPTIONS=detect_leaks=1:hard_rss_limit_mb=2048;UBSAN_OPTIONS=abort_on_error=1:print_stacktrace=1")
+  endif()
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR})
   target_link_libraries(${name} PRIVATE ${ARG_LIBS} m pthread)
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/fuzz)

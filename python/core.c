@@ -76,11 +76,45 @@ static int add_errors(PyObject *module, core_state *state)
     return 0;
 }
 
+// What messages call by the names that C and the command have for it.
+static const struct {
+    const char *word, *here;
+} words[] = {
+    {"(--timeout, ln_context_set_timeout)", "(time_limit)"},
+    {"(--timeout, ln_session_set_timeout)", "(time_limit)"},
+    {"(--work, ln_limits.work)", "(work_limit)"},
+    {"(--work, ", "(work_limit, "},
+    {"(--budget, ln_limits.memory_byte_count)", "(memory_limit)"},
+    {"memory_byte_count of `ln_limits`, which `--budget=BYTES` sets", "memory_limit"},
+    {"`--budget=", "`memory_limit="},
+    {", or `ln_limits` in a program", ""},
+    {"give the file (ln_context_add_file) or its folder (ln_context_set_folder)",
+     "give the file (`files`) or its folder (`folder`)"},
+    {"(ln_context_set_shape, -s)", "(`symbols`)"},
+    {"register it, or load its plug-in, first", "load its plug-in first (load_plugin)"},
+    {"(--plugin, ln_plugin_load)", "(load_plugin)"},
+};
+
+// Replaces `word` in the text, which is consumed; NULL with an exception.
+static PyObject *replace_word(PyObject *text, const char *word, const char *here)
+{
+    PyObject *made = text ? PyObject_CallMethod(text, "replace", "ss", word, here) : NULL;
+    Py_XDECREF(text);
+    return made;
+}
+
 PyObject *core_raise(const core_state *state, ln_status status)
 {
     PyObject *class = status > LN_OK && status < CORE_STATUS_COUNT ? state->errors[status] : NULL;
     const char *message = ln_error_message();
-    PyErr_SetString(class ? class : state->error, *message ? message : ln_status_text(status));
+    if (!*message)
+        message = ln_status_text(status);
+    PyObject *text = PyUnicode_DecodeUTF8(message, (Py_ssize_t)strlen(message), "replace");
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
+        text = replace_word(text, words[i].word, words[i].here);
+    if (text)
+        PyErr_SetObject(class ? class : state->error, text);
+    Py_XDECREF(text);
     return NULL;
 }
 

@@ -2,8 +2,9 @@
 // Program: a loaded model with a pool of sessions, and Cancel.
 //
 // A run takes a session of the pool, or makes one while there are fewer than the pool may have, or
-// waits for one. Threads that wait, load or run have released the GIL. The pool's lock is held for
-// some instructions only, and never while a thread waits for the GIL.
+// waits for one: the most urgent first, and of those the one that came first. Threads that wait,
+// load or run have released the GIL. The pool's lock is held for some instructions only, and never
+// while a thread waits for the GIL.
 //
 // After a fork the child has one thread: sessions that other threads used in the parent are lost to
 // it, and it makes others. The number of the process tells.
@@ -14,9 +15,16 @@
 #include <string.h>
 #include <unistd.h>
 
+// A run that wants a session, in the stack of its thread.
+typedef struct waiter {
+    struct waiter *next;
+    int priority;
+} waiter;
+
 typedef struct session_pool {
     pthread_mutex_t lock;
     pthread_cond_t is_free;
+    waiter *first;     // whose turn is next
     ln_session **idle; // of `max_count`
     size_t idle_count, made_count, max_count;
     int is_closed; // sessions that come back are freed
@@ -46,16 +54,32 @@ static void forget_parent(session_pool *pool)
     if (pool->pid == getpid())
         return;
     init_locks(pool);
+    pool->first = NULL;
     pool->made_count = pool->idle_count;
 }
 
+// With the lock.
+static void wait_for_session(session_pool *pool, int priority)
+{
+    waiter me = {.priority = priority};
+    waiter **at = &pool->first;
+    while (*at && (*at)->priority >= priority)
+        at = &(*at)->next;
+    me.next = *at;
+    *at = &me;
+    while (pool->first != &me || (pool->idle_count == 0 && pool->made_count >= pool->max_count))
+        pthread_cond_wait(&pool->is_free, &pool->lock);
+    pool->first = me.next;
+    pthread_cond_broadcast(&pool->is_free); // there may be another session for the next
+}
+
 // Without the GIL.
-static ln_status take_session(session_pool *pool, ln_program *program, ln_session **out_session)
+static ln_status take_session(session_pool *pool, ln_program *program, int priority,
+                              ln_session **out_session)
 {
     *out_session = NULL;
     pthread_mutex_lock(&pool->lock);
-    while (pool->idle_count == 0 && pool->made_count >= pool->max_count)
-        pthread_cond_wait(&pool->is_free, &pool->lock);
+    wait_for_session(pool, priority);
     if (pool->idle_count > 0) {
         *out_session = pool->idle[--pool->idle_count];
         pthread_mutex_unlock(&pool->lock);
@@ -67,7 +91,7 @@ static ln_status take_session(session_pool *pool, ln_program *program, ln_sessio
     if (status != LN_OK) {
         pthread_mutex_lock(&pool->lock);
         pool->made_count--;
-        pthread_cond_signal(&pool->is_free);
+        pthread_cond_broadcast(&pool->is_free);
         pthread_mutex_unlock(&pool->lock);
     }
     return status;
@@ -82,7 +106,7 @@ static void give_session(session_pool *pool, ln_session *session)
         pool->made_count--;
     else
         pool->idle[pool->idle_count++] = session;
-    pthread_cond_signal(&pool->is_free);
+    pthread_cond_broadcast(&pool->is_free);
     pthread_mutex_unlock(&pool->lock);
     if (is_closed)
         ln_session_free(session);
@@ -297,6 +321,7 @@ typedef struct run_call {
     PyObject *kept; // keys and names
     double timeout;
     ln_cancel *cancel;
+    int priority;
 } run_call;
 
 static void free_call(run_call *call)
@@ -382,6 +407,7 @@ static ln_status run_session(ln_session *session, const run_call *call)
 {
     LN_TRY(ln_session_set_timeout(session, call->timeout));
     LN_TRY(ln_session_set_cancel(session, call->cancel));
+    LN_TRY(ln_session_set_priority(session, call->priority));
     ln_status status = LN_OK;
     size_t bound = 0;
     for (; status == LN_OK && bound < call->feed_count; bound++) {
@@ -428,8 +454,8 @@ static PyObject *run_method(PyObject *object, PyObject *args)
     core_makers makers;
     run_call call = {0};
     if (!program_of(object) ||
-        !PyArg_ParseTuple(args, "O!O!OOdO", &PyDict_Type, &feeds, &PyTuple_Type, &names,
-                          &makers.array, &makers.strings, &call.timeout, &cancel))
+        !PyArg_ParseTuple(args, "O!O!OOdOi", &PyDict_Type, &feeds, &PyTuple_Type, &names,
+                          &makers.array, &makers.strings, &call.timeout, &cancel, &call.priority))
         return NULL;
     ln_program *program = ln_program_retain(self->program);
     PyObject *results = NULL;
@@ -446,7 +472,7 @@ static PyObject *run_method(PyObject *object, PyObject *args)
     ln_session *session;
     ln_status status;
     Py_BEGIN_ALLOW_THREADS;
-    status = take_session(&self->pool, program, &session);
+    status = take_session(&self->pool, program, call.priority, &session);
     if (status == LN_OK)
         status = run_session(session, &call);
     Py_END_ALLOW_THREADS;
@@ -476,8 +502,8 @@ static PyGetSetDef program_members[] = {
 
 static PyMethodDef program_methods[] = {
     {"run", run_method, METH_VARARGS,
-     "run(feeds, names, make_array, make_strings, timeout, cancel, /)\n--\n\nThe outputs, as a "
-     "list."},
+     "run(feeds, names, make_array, make_strings, timeout, cancel, priority, /)\n--\n\nThe outputs, "
+     "as a list."},
     {"close", close_method, METH_NOARGS,
      "Frees the program once the runs that are under way have ended. Does not wait for them."},
     {NULL, NULL, 0, NULL},

@@ -9,7 +9,7 @@ packages=$(ls build-deb/*.deb | grep -v dbgsym)
 command -v debootstrap >/dev/null || { echo "skipped: there is no debootstrap"; exit 77; }
 [ "$(id -u)" = 0 ] || { echo "skipped: only root makes a chroot"; exit 77; }
 work=$(mktemp -d)
-trap 'umount "$work"/*/proc 2>/dev/null; rm -rf --one-file-system "$work"' EXIT
+trap 'umount "$work"/*/proc 2>/dev/null || true; rm -rf --one-file-system "$work"' EXIT
 debootstrap --variant=minbase bookworm "$work/bare" >"$work/log" 2>&1 ||
     { echo "skipped: debootstrap found no Debian: $(tail -n 1 "$work/log")"; exit 77; }
 # shellcheck disable=SC2086

@@ -13,7 +13,7 @@ set -eu
 what=${1:-build}
 packages="gcc libc6-dev cmake ninja-build pkg-config libjpeg-dev libpng-dev zlib1g-dev libwebp-dev libtiff-dev"
 if [ "$what" = test ]; then
-    packages="$packages binutils clang clang-format g++ libclang-rt-14-dev libcmocka-dev libonnx-testdata"
+    packages="$packages binutils ccache clang clang-format g++ libclang-rt-14-dev libcmocka-dev libonnx-testdata"
     packages="$packages locales python3 python3-dev python3-numpy python3-onnx"
 fi
 if [ "$what" = deb ]; then

@@ -18,7 +18,7 @@ NOUNS = {
     "type": "types", "value": "values", "string": "strings", "container": "sequences, maps, optionals",
     "run_options": "options of runs", "run": "runs", "async": "asynchronous runs", "binding": "bindings",
     "device": "devices", "other_api": "other tables", "custom": "custom operators", "custom_kernel": "kernels",
-    "custom_context": "runs of kernels", "log": "loggers of kernels",
+    "custom_context": "runs of kernels", "custom_invoke": "operators that kernels run", "log": "loggers of kernels",
 }
 
 

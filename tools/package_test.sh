@@ -88,6 +88,14 @@ readelf -d "$libdir/liblightnet-cvm.so" | grep -q 'SONAME.*liblightnet-cvm\.so\.
 for page in lightnet il2json; do
     test -f "$prefix/share/man/man1/$page.1"
 done
+# Pages that were installed link to files that were.
+docs=$(pkg-config --variable=docs lightnet)
+for page in "$docs"/*.md "$docs"/decisions/*.md "$examples"/*.md; do
+    for link in $(grep -o ']([^)# ]*' "$page" | cut -c 3- | grep -v ':'); do
+        test -e "$(dirname "$page")/$link" || { echo "$page links to $link, which is not installed"; exit 1; }
+    done
+done
+grep -q '^static ln_status slab_alloc' "$docs/devices.md"
 for file in bash-completion/completions/lightnet zsh/site-functions/_lightnet fish/vendor_completions.d/lightnet.fish; do
     test -s "$prefix/share/$file"
 done

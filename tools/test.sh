@@ -6,19 +6,23 @@
 #             random models; then random models for two minutes (LN_DIFFERENTIAL_SECONDS). Their seed is a
 #             new one each time (LN_DIFFERENTIAL_SEED is another one)
 #   clang     clang, all tests but long ones in which the compiler is all the same
-#   asan      address and undefined-behaviour sanitizers, all tests but those of large models; a third
-#             or a sixth of what is a list of models
+#   asan      address and undefined-behaviour sanitizers, all tests but those of large models; a sixth
+#             or less of what is a list of models; fuzz targets on their seeds and changes of them
 #   tsan      thread sanitizer, the tests in which threads meet
 #   aarch64   cross-compiled; the tests of the kernels and two models in QEMU's user mode
-#   fuzz      each fuzz target for some seconds, from its seeds
 #   leaves    the library without each leaf folder
 #   package   installed, and used from outside with pkg-config and CMake; Debian packages
 #
-# With LN_LONG=1 nothing is shortened: whole lists under sanitizers, all tests with clang, fuzzing for
-# a minute a target, random models for an hour with each instruction set, all pairs of operators, and the
-# Debian packages in a Debian that has nothing else.
+# With LN_LONG=1 nothing is shortened: whole lists under sanitizers, all tests with clang, libFuzzer for
+# a minute a target (LN_FUZZ_SECONDS), random models for an hour with each instruction set, all pairs of
+# operators, and the Debian packages in a Debian that has nothing else.
 set -uo pipefail
 cd "$(dirname "$0")/.."
+
+# Several builds compile the same: a wheel, a project that takes LightNet in, the library without a leaf.
+if command -v ccache >/dev/null; then
+    export CMAKE_C_COMPILER_LAUNCHER=ccache CMAKE_CXX_COMPILER_LAUNCHER=ccache CCACHE_BASEDIR=$PWD CCACHE_NOHASHDIR=1
+fi
 
 jobs=$(nproc)
 passed=0
@@ -145,13 +149,11 @@ no_compiler=(any_compiler docs cli il python cxx tools large hashes_full once lo
 no_sanitizer=(long_form large hashes_full once numbers)
 # Long forms, which `make test-long` runs.
 no_release=(long_form)
-fuzz_seconds=5
 if [ "${LN_LONG:-0}" = 1 ]; then
     isa_tests=(-LE "$(labels any_kernel il serial_il docs cli cpu_kernels large hashes)")
     no_compiler=(large)
     no_sanitizer=(large hashes_full)
     no_release=(none)
-    fuzz_seconds=60
 fi
 
 # Instruction sets that this build has kernels for, from slow to fast, but for the last.
@@ -227,37 +229,39 @@ else
         models/shufflenet_v2_x0_5.net:150528 models/squeezenet1_1.net:150528
 fi
 
-note "fuzz: ${LN_FUZZ_SECONDS:=$fuzz_seconds} seconds a target"
-count "build of the fuzz targets" build_targets fuzz fuzz_targets
-found=$(mktemp -d)
-trap 'rm -rf "$locales" "$found"' EXIT
-# fuzz_one TARGET: runs it from its seeds; what it prints, and then its exit status, go to a file.
-fuzz_one() {
-    local name
-    name=$(basename "$1" _fuzz)
-    mkdir "$found/$name.corpus"
-    "$1" -max_total_time="$LN_FUZZ_SECONDS" -timeout=10 -rss_limit_mb=2048 -print_final_stats=0 \
-        -verbosity=0 "$found/$name.corpus" "tests/fuzz/$name" \
-        >"$found/$name" 2>&1
-    echo "exit status $?" >>"$found/$name"
-    rm -rf "$found/$name.corpus"
-}
-# found_nothing NAME: shows what it printed, and whether it ended well.
-found_nothing() {
-    cat "$found/$1"
-    [ "$(tail -n 1 "$found/$1")" = "exit status 0" ]
-}
-export found LN_FUZZ_SECONDS
-export -f fuzz_one
-printf '%s\n' build-fuzz/fuzz/*_fuzz | xargs -P "$jobs" -I {} bash -c 'fuzz_one {}'
-for target in build-fuzz/fuzz/*_fuzz; do
-    name=$(basename "$target" _fuzz)
-    count "fuzz $name" found_nothing "$name"
-done
+if [ "${LN_LONG:-0}" = 1 ]; then
+    note "fuzz: ${LN_FUZZ_SECONDS:=60} seconds a target"
+    count "build of the fuzz targets" build_targets fuzz fuzz_targets
+    found=$(mktemp -d)
+    trap 'rm -rf "$locales" "$found"' EXIT
+    # fuzz_one TARGET: runs it from its seeds; what it prints, and then its exit status, go to a file.
+    fuzz_one() {
+        local name
+        name=$(basename "$1" _fuzz)
+        mkdir "$found/$name.corpus"
+        "$1" -max_total_time="$LN_FUZZ_SECONDS" -timeout=10 -rss_limit_mb=2048 -print_final_stats=0 \
+            -verbosity=0 "$found/$name.corpus" "tests/fuzz/$name" \
+            >"$found/$name" 2>&1
+        echo "exit status $?" >>"$found/$name"
+        rm -rf "$found/$name.corpus"
+    }
+    # found_nothing NAME: shows what it printed, and whether it ended well.
+    found_nothing() {
+        cat "$found/$1"
+        [ "$(tail -n 1 "$found/$1")" = "exit status 0" ]
+    }
+    export found LN_FUZZ_SECONDS
+    export -f fuzz_one
+    printf '%s\n' build-fuzz/fuzz/*_fuzz | xargs -P "$jobs" -I {} bash -c 'fuzz_one {}'
+    for target in build-fuzz/fuzz/*_fuzz; do
+        name=$(basename "$target" _fuzz)
+        count "fuzz $name" found_nothing "$name"
+    done
+fi
 
 note "leaves: the library without each"
 leaves=$(mktemp -d) # one folder, so that each build makes only what its leaf changes
-trap 'rm -rf "$locales" "$found" "$leaves"' EXIT
+trap 'rm -rf "$locales" "${found:-}" "$leaves"' EXIT
 for leaf in src/arch/*/ src/serial/*/ src/compat/*/; do
     leaf=${leaf#src/}
     leaf=${leaf%/}

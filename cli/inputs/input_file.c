@@ -130,7 +130,8 @@ static ln_status from_raw(const char *path, const char *bytes, size_t count, con
                        is_text(bytes, count)
                            ? "; numbers as text are given on the command line, such as -i [1,2,3], "
                              "or in a .npy file"
-                           : "");
+                       : ln_serializer_for_path(path) ? "; by its name it is a model"
+                                                      : "");
     ln_object *object = ln_object_new_tensor(wish->dtype, ndim, dims, NULL);
     if (!object)
         return ln_error_status();
@@ -237,6 +238,26 @@ int input_is_samples(const char *path, const input_wish *wish)
     return input_is_sound(path) && !is_raw(path, wish);
 }
 
+static int is_folder(const char *path)
+{
+    struct stat info;
+    return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
+}
+
+// Of a word that is no file.
+static ln_status fail_no_value(const char *path, const input_wish *wish)
+{
+    if (wish->dtype == TL_STRING)
+        return LN_FAIL(LN_IO,
+                       "-i %s=%s is not a file; strings are given as a text file, one a line, or "
+                       "as .npy",
+                       wish->name, path);
+    return LN_FAIL(LN_IO,
+                   "-i %s=%s is neither a file nor a value; values are numbers, lists such as "
+                   "[1,2] and fill:NUMBER; --zero gives zeros",
+                   wish->name, path);
+}
+
 ln_status input_read(const char *path, const input_wish *wish, const input_options *options,
                      ln_object **out_object)
 {
@@ -261,13 +282,15 @@ ln_status input_read(const char *path, const input_wish *wish, const input_optio
         return LN_FAIL(LN_INVALID, "-i %s=%s is neither a file nor a value: %s", wish->name, path,
                        fault);
     if (access(path, F_OK) != 0 && !strpbrk(path, "/.") && strcmp(path, "-") != 0)
-        return LN_FAIL(LN_IO,
-                       "-i %s=%s is neither a file nor a value; values are numbers, lists such as "
-                       "[1,2] and fill:NUMBER; --zero gives zeros",
-                       wish->name, path);
+        return fail_no_value(path, wish);
     const char *more = strchr(path, ',');
     if (access(path, F_OK) != 0 && more && strchr(more, '='))
         return LN_FAIL(LN_IO, "cannot open %s; each input has an -i of its own", path);
+    if (is_folder(path))
+        return LN_FAIL(LN_IO,
+                       "cannot read %s: it is a folder; `lightnet run` takes one, and runs on each "
+                       "of its files",
+                       path);
     LN_TRY(file_read(path, &bytes, &count));
     ln_status status = parse(path, bytes, count, wish, options ? options : &defaults, &object);
     free(bytes);

@@ -174,8 +174,8 @@ static ln_status convert(const char *path, tl_dtype dtype, ln_object *object,
     int is_number = from->dtype != TL_STRING && dtype != TL_STRING && dtype != TL_OBJECT;
     if (!is_number)
         return LN_FAIL(LN_INVALID, "%s holds %s where %s is needed", path,
-                       onnx_dtype_name(from->dtype),
-                       dtype == TL_OBJECT ? "a sequence or an optional" : onnx_dtype_name(dtype));
+                       tl_dtype_title(from->dtype),
+                       dtype == TL_OBJECT ? "a sequence or an optional" : tl_dtype_title(dtype));
     ln_object *made = ln_object_new_tensor(dtype, from->ndim, from->dims, NULL);
     if (!made)
         return ln_error_status();

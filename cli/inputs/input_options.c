@@ -46,7 +46,11 @@ int take_scale(void *member, const char *verb, const char *text)
 {
     input_options *options = member;
     options->has_scale = 1;
-    return parse_channels(verb, "--scale", text, options->scale);
+    int code = parse_channels(verb, "--scale", text, options->scale);
+    for (int c = 0; code == EXIT_OK && c < 3; c++)
+        if (options->scale[c] == 0)
+            code = say_usage_error(verb, "--scale=%s makes every pixel 0", text);
+    return code;
 }
 
 int take_resize(void *member, const char *verb, const char *text)

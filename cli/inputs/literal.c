@@ -61,6 +61,9 @@ static int take_number(literal *l)
         number = strtod(l->at, &end);
         if (end == l->at)
             return fail(l, "a number is expected");
+        if (isinf(number) && !memchr(l->at, 'i', (size_t)(end - l->at)) &&
+            !memchr(l->at, 'I', (size_t)(end - l->at)))
+            return fail(l, "the number is beyond float64");
         l->at = end;
     }
     if (l->numbers)

@@ -115,12 +115,8 @@ static int scaled(int side, double scale)
 }
 
 // Scales, and cuts the rest or adds borders where the proportions stay.
-static ln_status bring_to_size(const char *path, const input_options *options, int width,
-                               int height, picture *p)
+static ln_status bring_to_size(const input_options *options, int width, int height, picture *p)
 {
-    if (options->crop > 0 && options->has_letterbox)
-        return LN_FAIL(LN_INVALID, "%s: --crop fills the input and --letterbox does not; give one",
-                       path);
     double x_scale = (double)width / p->width, y_scale = (double)height / p->height;
     if (options->crop > 0) {
         double scale = fmax(x_scale, y_scale) / options->crop;
@@ -151,7 +147,7 @@ static ln_status adapt(const char *path, const input_wish *wish, const input_opt
     if (width == 0 || height == 0)
         return LN_FAIL(LN_INVALID, "%s is a picture, input '%s' takes none: its shape is empty",
                        path, wish->name);
-    LN_TRY(bring_to_size(path, options, width, height, p));
+    LN_TRY(bring_to_size(options, width, height, p));
     s->width = width;
     s->height = height;
     if (s->channel_count < 0)

@@ -91,6 +91,16 @@ ln_status zip_open(const char *path, const char *bytes, size_t count, zip_archiv
         size = little64(end + 40);
         at = little64(end + 48);
     }
+    // Offsets may count from the archive's own start, after bytes of another file.
+    if (end == out->bytes + end_at && is_within(at, size, end_at) && size >= ENTRY_SIZE) {
+        size_t skipped = end_at - (size_t)size - (size_t)at;
+        if (little32(out->bytes + at) != ENTRY_MAGIC &&
+            little32(out->bytes + at + skipped) == ENTRY_MAGIC) {
+            out->bytes += skipped;
+            out->count -= skipped;
+            count -= skipped;
+        }
+    }
     if (!is_within(at, size, count) || entry_count > size / ENTRY_SIZE)
         return malformed(out, "has a directory that does not fit into it");
     out->next = (size_t)at;

@@ -76,9 +76,9 @@ typedef struct ln_device_info {
                                  be written */
     char title[64];           /* for people, such as "NVIDIA H200" */
     size_t memory_byte_count; /* how much memory it has for tensors; 0: not known */
-    size_t align_byte_count;  /* the blocks of `alloc` begin at multiples of this power of two; 0:
-                                 LN_MEM_ALIGN, which is the least. Offsets of tensors in them are
-                                 multiples of LN_MEM_ALIGN, whatever it is */
+    size_t align_byte_count;  /* blocks of `alloc`, and tensors in them, begin at multiples of this
+                                 power of two; 0: LN_MEM_ALIGN, which is the least. A tensor that is
+                                 a part of another one, such as a slice, begins anywhere in it */
 } ln_device_info;
 
 /* ---- The arch ---- */
@@ -138,11 +138,12 @@ struct ln_arch {
      * `tensors_out`; NULL for those that are left out. What several operators name is there several
      * times. They are borrowed until the run ends; types and shapes are those of `prepare`. Threads
      * may run a group at the same time, with different `addresses`. A device that only starts work
-     * gives `run_async` and `wait` instead of `run`; `wait`, which follows with the same
-     * `addresses`, returns when their run is done. Other operators, and other groups, may run
+     * gives `run_async` and `wait` instead of `run`, and not both; `wait`, which follows with the
+     * same `addresses`, returns when their run is done. Other operators, and other groups, may run
      * between the two: none reads what the group makes, or writes where its tensors are. What
      * `run_async` has started is waited for in any case, also where the run fails; where
-     * `run_async` fails, it has started nothing. */
+     * `run_async` fails, it has started nothing. A group may be NULL, and is then released like
+     * others; without `release` it has to be. */
     ln_status (*prepare)(void *priv, const ln_list *ops, void **out_group);
     ln_status (*run)(void *priv, void *group, tl_tensor *const *addresses);
     ln_status (*run_async)(void *priv, void *group, tl_tensor *const *addresses);
@@ -187,20 +188,22 @@ struct ln_arch {
      * group that takes as long as the host, or longer, goes to the host if another arch of the
      * target takes all of it; else this is not asked. The host does a work unit (ln_op_cost of its
      * own operators) in a nanosecond. 0: it is worth it whatever the copies cost. A failure, a
-     * number below 0 and NaN, which it is before, end the compilation. Operators of arch `none`
+     * number below 0 and NaN, which it is before, end the compilation. Views alone go to the host,
+     * and this is not asked. Operators of arch `none`
      * have no cost; ln_op_macs tells how much they compute. NULL: the device computes 8 times as
      * fast as the host, and beginning a group takes 20 microseconds. */
     ln_status (*evaluate)(void *priv, const ln_op *const *ops, size_t count, double *out_seconds);
 
     /* ---- Devices that contexts open ---- */
 
-    /* Opens device `index`: *out_device receives its state. Each context opens a device that it
-     * compiles or loads for once, and shares it with its clones, and with what is made of them;
-     * other contexts open it again, with a state of their own. `options` is the arch's structure,
-     * `byte_count` bytes long, with defaults where the program has set nothing; it is borrowed
-     * during the call. `describe`, `evaluate`, `prepare`, `run`, `run_async`, `wait` and `release`
-     * then get the device in the place of `priv`. A failure ends what the context was doing.
-     * NULL: there is one state, `priv`, for all contexts, and the rest of this part is not used. */
+    /* Opens device `index`: *out_device receives its state, which may be NULL. Each context opens a
+     * device that it compiles or loads for once, and shares it with its clones, and with what is
+     * made of them; other contexts open it again, with a state of their own. `options` is the
+     * arch's structure, `byte_count` bytes long, with defaults where the program has set nothing;
+     * it is borrowed during the call. `describe`, `evaluate`, `prepare`, `run`, `run_async`, `wait`
+     * and `release` then get the device in the place of `priv`. A failure ends what the context was
+     * doing. NULL: there is one state, `priv`, for all contexts, and the rest of this part is not
+     * used. */
     ln_status (*open)(void *priv, int index, const void *options, size_t byte_count,
                       void **out_device);
 
@@ -208,7 +211,7 @@ struct ln_arch {
     void (*close)(void *device);
 
     /* Fills in *out_info for device `index`, without opening it; LN_NOT_FOUND past the last one, be
-     * that the first: the arch can be registered, and no device be opened.
+     * that the first: the arch can be registered, and no device be opened. There are 1000 at most.
      * Device 0 has the name of the arch, the others "echo:1" and so on. NULL: there is one. */
     ln_status (*find_device)(void *priv, int index, ln_device_info *out_info);
 
@@ -241,6 +244,12 @@ struct ln_arch {
                           int *out_is_over);
 };
 typedef struct ln_arch ln_arch;
+
+/* For `run`, `run_async` and copies: the priority of the run that calls them, as the program has
+ * set it (`ln_session_set_priority`, `ln_context_set_priority`), from LN_PRIORITY_LEAST to
+ * LN_PRIORITY_MOST. A device with a queue does what has the highest one first, and what has the
+ * same in the order of its start. 0 in a thread that does nothing for a context. */
+LN_API int ln_run_priority(void);
 
 /* ---- All archs and operators ---- */
 

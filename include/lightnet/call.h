@@ -46,6 +46,7 @@
 #include <lightnet/export.h>
 #include <lightnet/object.h>
 #include <lightnet/op.h>
+#include <lightnet/pool.h>
 #include <lightnet/status.h>
 #include <lightnet/tensor.h>
 
@@ -183,14 +184,27 @@ LN_API ln_meter *ln_call_meter(const ln_call *call);
 LN_API void *ln_call_scratch(ln_call *call, size_t count, size_t size);
 LN_API int ln_call_is_counting(const ln_call *call);
 
+/* ---- Threads, in `compute` ---- */
+
+/* Calls `task(job, i)` once for each `i` below `count`, in any order, on the threads that run the
+ * model, and returns when all have returned. None is left out when the run is cancelled or out of
+ * time meanwhile, so what all have written may be read afterwards. A task may call it too; its
+ * tasks run in its own thread. Results should not depend on the number of threads: cut work by
+ * `count` alone, and let each task write what no other does. Allocates nothing. */
+LN_API void ln_call_run_tasks(const ln_call *call, size_t count, ln_pool_task *task, void *job);
+
+/* How many tasks run at the same time, at most; 1 or more. */
+LN_API size_t ln_call_thread_count(const ln_call *call);
+
 /* ---- What is made once ---- */
 
 /* In `prepare`, which runs when a model is loaded, or before the first `compute` where an input's
  * type and shape are known only then: zeroed memory that stays until the model is unloaded, counted
- * against its memory limit. Nothing may be written to it afterwards, and it holds no address of a
- * tensor: clones share it. `prepare` may read parameters, types, shapes, and values through
- * `ln_call_value`; where what it has read is another in a later run, it runs again. It has read
- * shapes unless it has asked for `ln_call_in_dtype` alone. NULL with a recorded failure. */
+ * against its memory limit beyond the first 4096 bytes of an operator. Nothing may be written to it
+ * afterwards, and it holds no address of a tensor: clones share it. `prepare` may read parameters,
+ * types, shapes, and values through `ln_call_value`; where what it has read is another in a later
+ * run, it runs again. It has read shapes unless it has asked for `ln_call_in_dtype` alone. NULL
+ * with a recorded failure. */
 LN_API void *ln_call_keep(ln_call *call, size_t count, size_t size);
 
 /* In `compute`: the first block that `prepare` has taken. */

@@ -98,6 +98,7 @@ struct ln_context {
     struct ln_context *outer;     /* of a graph: the context that it belongs to; else NULL */
     ln_meter *meter;              /* what open tensors take; NULL before a run needs it */
     ln_meter *known_meter;        /* what values take that are known early; NULL: none are */
+    int is_known_short;           /* 1: some values could be known early, but are too many */
     double work_left;             /* work units that operators may still charge in this run */
     int running_graphs;           /* how many run inside each other; of a graph: whether it runs */
     struct ln_plans *plans;       /* plans for other shapes; NULL: none can be made */
@@ -142,6 +143,7 @@ struct ln_context {
     int has_stale_failover;      /* a change of the model has not reached it: it does not run */
     size_t failover_count;       /* `ln_context_failover_count` */
     struct ln_progress *progress; /* of the run that goes on, or was the last */
+    int priority;                 /* `ln_context_set_priority` */
 };
 typedef struct ln_context ln_context;
 
@@ -218,6 +220,20 @@ LN_API ln_status ln_context_set_timeout(ln_context *ctx, double seconds);
  * limits of contexts hold as well. What goes on beyond it, or begins after it, returns LN_TIMEOUT.
  * LN_INVALID for a negative number or NaN. */
 LN_API ln_status ln_thread_set_timeout(double seconds);
+
+/* Priorities of runs: the least and the most, and what contexts begin with. */
+#define LN_PRIORITY_LEAST   (-100)
+#define LN_PRIORITY_MOST    100
+#define LN_PRIORITY_DEFAULT 0
+
+/* How urgent the runs of this context are: a device that is given work by several runs at the same
+ * time may do the work of a higher priority first; `ln_run_priority` is what it orders by. The host
+ * has no queue: a run there begins at once in its own thread, and threads of pools serve runs in
+ * the order in which they ask. Priorities change no result. They do not interrupt what a device has
+ * begun, and a run of a low one may wait for as long as others of a higher one come. In any state;
+ * it holds from the next run on; a clone starts with what its origin has.
+ * LN_INVALID if `ctx` is NULL, or for a number that is not within the bounds above. */
+LN_API ln_status ln_context_set_priority(ln_context *ctx, int priority);
 
 /* Lets `cancel` end each call from now on that reads, binds shapes, compiles, loads or runs,
  * wherever a time limit is looked at: once it is requested, they return LN_CANCELLED, with the
@@ -413,8 +429,8 @@ LN_API ln_status ln_context_set_pool_sized(ln_context *ctx, const ln_thread_pool
 
 /* The threads of `from` instead: both contexts share them, as clones do, and they end with the last
  * context that uses them. They start here if `from` has none yet. `from` may be in any state, and
- * may be freed before `ctx`. Fails: LN_INVALID if one is NULL or the graph of an operator,
- * LN_NO_MEMORY. */
+ * may be freed before `ctx`. Of the graph of an operator it is the threads that run the graph.
+ * Fails: LN_INVALID if one is NULL or `ctx` the graph of an operator, LN_NO_MEMORY. */
 LN_API ln_status ln_context_set_threads_of(ln_context *ctx, ln_context *from);
 
 /* How many threads run a LOADED context. */
@@ -614,8 +630,11 @@ typedef struct ln_input_shape {
  * model leaves no dimension of its inputs open. */
 LN_API ln_status ln_context_reshape(ln_context *ctx, size_t count, const ln_input_shape *shapes);
 
-/* Binds the symbolic dimension `symbol` of all inputs that have it. An input is bound once all its
- * dimensions are. LN_NOT_FOUND, with the symbols there are, if no input has it. */
+/* Binds the symbolic dimension `symbol` of all inputs that have it, whatever they were bound to. An
+ * input is bound once all its dimensions are. LN_NOT_FOUND, with the symbols there are, if no input
+ * has it. Shapes and values of inputs may give a symbol two sizes: LN_INVALID, with both, if an
+ * operator refuses that, else a warning when the model is compiled (LN_INVALID with
+ * `ln_context_set_strict`). */
 LN_API ln_status ln_context_set_symbol(ln_context *ctx, const char *symbol, int dim);
 
 /* States from where to where the symbolic dimension `symbol` may go, in a READY context, and binds

@@ -278,6 +278,7 @@ public:
     void set_limits(const ln_limits &limits) { check(ln_context_set_limits(get(), &limits)); }
     void set_threads(std::size_t count) { check(ln_context_set_threads(get(), count)); }
     void set_timeout(double seconds) { check(ln_context_set_timeout(get(), seconds)); }
+    void set_priority(int priority) { check(ln_context_set_priority(get(), priority)); }
     void set_cancel(const lightnet::cancel &wish) {
         check(ln_context_set_cancel(get(), wish.get()));
     }
@@ -464,6 +465,7 @@ public:
         return object(value);
     }
     void set_timeout(double seconds) { check(ln_session_set_timeout(get(), seconds)); }
+    void set_priority(int priority) { check(ln_session_set_priority(get(), priority)); }
     void set_cancel(const lightnet::cancel &wish) {
         check(ln_session_set_cancel(get(), wish.get()));
     }

@@ -43,6 +43,8 @@ typedef struct ln_firing {
     int is_failed;      /* 1: it has failed, and the compilation ends */
     int is_refused;     /* 1: an operator of its result refused its inputs, and the model stayed */
     const char *reason; /* of the refusal; NULL: none */
+    const char *graph;  /* the graph inside the model that `op` is in, such as a branch of an If:
+                           its rewrites have numbers from 1 of their own; NULL: the model itself */
 } ln_firing;
 
 /* What is decided about a connected part of the model for which a device of the target has

@@ -126,7 +126,9 @@ LN_CPPSTART
     X(void *, call_scratch, (ln_call * call, size_t count, size_t size))                           \
     X(void *, call_keep, (ln_call * call, size_t count, size_t size))                              \
     X(const void *, call_prepared, (const ln_call *call))                                          \
-    X(ln_status, call_charge, (ln_call * call, double steps))
+    X(ln_status, call_charge, (ln_call * call, double steps))                                      \
+    /* Runs on devices. */                                                                         \
+    X(int, run_priority, (void))
 
 typedef struct ln_plugin_host {
     size_t byte_count;                         /* of this structure, as the library knows it */

@@ -31,8 +31,8 @@
  * same. So it is with dynamic inputs of strings or unknown type, with constants of less than 256
  * KiB, which are not worth an instance for each shape but for a device, and with shapes that the
  * model refuses.
- * Models with dynamic inputs have instances all the same, unless there are graphs inside: the
- * session then has a clone of the instance's context.
+ * Models with dynamic inputs have instances all the same, unless there are graphs inside and the
+ * dimensions were not bound: the session then runs a clone of the instance's context.
  *
  * A call that fails returns a status, leaves its reason in `ln_error_message()`, and changes
  * nothing but what it says.
@@ -172,6 +172,11 @@ LN_API ln_status ln_session_run(ln_session *session);
  * `ln_context_set_timeout` and `ln_context_set_cancel`. */
 LN_API ln_status ln_session_set_timeout(ln_session *session, double seconds);
 LN_API ln_status ln_session_set_cancel(ln_session *session, ln_cancel *cancel);
+
+/* How urgent the runs of this session are to devices; as `ln_context_set_priority`. A session
+ * starts with what the context of its program had. Fails: LN_STATE during a run; LN_INVALID if
+ * `session` is NULL, or for a number out of bounds. */
+LN_API ln_status ln_session_set_priority(ln_session *session, int priority);
 
 /* ---- Runs beside the caller ---- */
 

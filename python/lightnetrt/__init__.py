@@ -9,9 +9,11 @@
 A model may be called by several threads at once; the GIL is released while it loads and runs.
 """
 import errno
+import heapq
+import itertools
 import os
 import struct
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from typing import NamedTuple
 
 from . import _core
@@ -127,10 +129,61 @@ _LOAD_OPTIONS = ("weights", "target", "threads", "sessions", "memory_limit", "wo
 _COMPAT_OPTIONS = ("symbols_may_be_missing",)  # of lightnetrt.compat
 
 
+def _is_integer(value):
+    return hasattr(type(value), "__index__")
+
+
+def _is_number(value):
+    return hasattr(type(value), "__float__") or _is_integer(value)
+
+
+def _is_size(value):
+    return _is_integer(value) or isinstance(value, tuple) and len(value) == 2 and all(map(_is_integer, value))
+
+
+def _is_names(value):
+    return not isinstance(value, (str, bytes)) and hasattr(value, "__iter__") and all(isinstance(item, str) for item in value)
+
+
+def _is_dict_of(value, is_item):
+    return isinstance(value, dict) and all(isinstance(key, str) and is_item(item) for key, item in value.items())
+
+
+# What each option takes: a test and the words for it.
+_COUNT = (_is_integer, "an integer from 0 on")
+_AMOUNT = (_is_number, "a number from 0 on")
+_FLAG = (lambda value: not isinstance(value, (str, bytes)), "True or False")
+_PATH = (lambda value: isinstance(value, (str, bytes, os.PathLike)), "a path")
+_OPTION_KINDS = {
+    "threads": _COUNT, "sessions": _COUNT, "memory_limit": (_is_integer, "a number of bytes, an integer from 0 on"),
+    "work_limit": _AMOUNT, "time_limit": _AMOUNT, "strict": _FLAG, "as_read": _FLAG, "failover": _FLAG,
+    "weights": _PATH, "folder": _PATH, "target": (lambda value: isinstance(value, str), "archs such as 'cpu,ref'"),
+    "files": (lambda value: _is_dict_of(value, lambda item: not isinstance(item, str)), "a dict of bytes by name"),
+    "symbols": (lambda value: _is_dict_of(value, _is_size), "a dict such as {'batch': 4} or {'batch': (1, 32)}"),
+    "overridable": (_is_names, "a list of names"),
+    "outputs": (_is_names, "a list of names"), "priority": (_is_integer, "an integer from -100 to 100"),  # of runs
+    "devices": (lambda value: _is_dict_of(value, lambda item: True), "a dict such as {'gpu:1': {'option': 5}}"),
+}
+
+
+def _check_option(name, value):
+    """Raises TypeError or ValueError with the option, what it takes and what it was given."""
+    is_right, words = _OPTION_KINDS.get(name, (lambda value: True, ""))
+    if not is_right(value):
+        raise TypeError(f"{name} takes {words}, not {value!r:.200}")
+    if words.endswith("from 0 on") and not value >= 0:
+        raise ValueError(f"{name} takes {words}, not {value!r:.200}")
+    if _is_integer(value) and value >= 1 << 63:
+        raise ValueError(f"{name} takes {words}, below 2^63, not {value!r:.200}")
+
+
 def _core_options(options):
     unknown = set(options) - set(_LOAD_OPTIONS + _COMPAT_OPTIONS)
     if unknown:
         raise TypeError(f"unknown option '{sorted(unknown)[0]}'; there are {', '.join(_LOAD_OPTIONS)}")
+    for key, value in options.items():
+        if value is not None:
+            _check_option(key, value)
     names = {"time_limit": "timeout", "overridable": "made_inputs"}
     found = {names.get(key, key): value for key, value in options.items() if value is not None}
     if "devices" in found:
@@ -205,6 +258,8 @@ class Model:
                         if item.name not in self.metadata.defaults]
         self._output_names = tuple(item.name for item in self.outputs)
         self._executor = self._executor_pid = None
+        self._waiting = []  # a heap of runs that no thread has begun
+        self._order = itertools.count()
         self._program = program
 
     def __call__(self, *args, **kwargs):
@@ -224,37 +279,70 @@ class Model:
         results = self._run(feeds, self._output_names)
         return results[0] if len(results) == 1 else tuple(results)
 
-    def run(self, feeds, outputs=None, *, time_limit=None, cancel=None):
+    def run(self, feeds, outputs=None, *, time_limit=None, cancel=None, priority=0):
         """{name: array} of `outputs`, or of all, for {name: array} of the inputs.
 
         `time_limit` are seconds, `cancel` a Cancel; both end the run with an exception, and the model may
-        run again."""
-        names = self._output_names if outputs is None else tuple(outputs)
+        run again. `priority` is from -100 to 100: of runs that wait for a session, for a thread or on a
+        device, the one with the highest begins first, and of equal ones the one that came first."""
+        if outputs is not None:
+            outputs = outputs if isinstance(outputs, str) else tuple(outputs)
+            _check_option("outputs", outputs)
+        names = self._output_names if outputs is None else outputs
         for name in names:
             if name not in self._output_names:
                 raise NotFoundError(f"the model has no output '{name}'; it has {', '.join(self._output_names)}")
-        return dict(zip(names, self._run(feeds, names, time_limit, cancel)))
+        return dict(zip(names, self._run(feeds, names, time_limit, cancel, priority=priority)))
 
-    def _run(self, feeds, names, time_limit=None, cancel=None, make_array=_make_array, make_strings=_make_strings):
+    def _run(self, feeds, names, time_limit=None, cancel=None, make_array=_make_array, make_strings=_make_strings,
+             priority=0):
         if self._program is None:
             raise StateError("the model is closed")
         if not hasattr(feeds, "items"):
             raise TypeError(f"the inputs are a dict of arrays by name, not {type(feeds).__name__}; "
                             f"the model takes {', '.join(self._dtypes)}")
+        if not self._dtypes.keys() >= feeds.keys():
+            name = next(other for other in feeds if other not in self._dtypes)
+            hint = f" unless it is loaded with overridable=['{name}']" if name in self.metadata.defaults else ""
+            raise NotFoundError(f"the model has no input '{name}'{hint}; it takes {', '.join(self._dtypes)}")
+        if time_limit is not None:
+            _check_option("time_limit", time_limit)
+        _check_option("priority", priority)
         for name in self._needed:
             if name not in feeds:
-                unknown = [other for other in feeds if other not in self._dtypes]
-                if unknown:
-                    raise NotFoundError(f"the model has no input '{unknown[0]}'; it takes {', '.join(self._dtypes)}")
                 raise InvalidError(f"input '{name}' is missing; the model takes {', '.join(self._dtypes)}")
         feeds = {name: _from_numbers(value, self._dtypes.get(name)) for name, value in feeds.items()}
-        return self._program.run(feeds, names, make_array, make_strings, float(time_limit or 0), cancel)
+        return self._program.run(feeds, names, make_array, make_strings, float(time_limit or 0), cancel,
+                                 priority)
 
-    def run_async(self, feeds, outputs=None, *, time_limit=None, cancel=None):
+    def run_async(self, feeds, outputs=None, *, time_limit=None, cancel=None, priority=0):
         """The same in another thread: a concurrent.futures.Future of what `run` returns."""
         if self._executor is None or self._executor_pid != os.getpid():
             self._executor, self._executor_pid = ThreadPoolExecutor(thread_name_prefix="lightnetrt"), os.getpid()
-        return self._executor.submit(self.run, feeds, outputs, time_limit=time_limit, cancel=cancel)
+            self._waiting = []
+        _check_option("priority", priority)
+        future = Future()
+        options = {"time_limit": time_limit, "cancel": cancel, "priority": priority}
+        heapq.heappush(self._waiting, (-priority, next(self._order), future, feeds, outputs, options))
+        try:
+            self._executor.submit(self._run_next)
+        except RuntimeError:  # it is closed
+            future.cancel()
+            raise
+        return future
+
+    def _run_next(self):
+        """In a thread of the executor, once for each run that waits, of which some may be cancelled."""
+        while self._waiting:
+            _, _, future, feeds, outputs, options = heapq.heappop(self._waiting)
+            if future.set_running_or_notify_cancel():
+                break
+        else:
+            return
+        try:
+            future.set_result(self.run(feeds, outputs, **options))
+        except BaseException as reason:
+            future.set_exception(reason)
 
     def close(self):
         """Frees the model. Runs that are under way end first; later ones raise StateError."""

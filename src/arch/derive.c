@@ -106,6 +106,16 @@ static ln_status find_base(const ln_arch *arch, const char *row, const ln_op **o
     return ln_core_row_check(arch, row, base);
 }
 
+static ln_status check_is_once(const ln_arch *arch, ln_op *const *ops, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (ln_streq(ops[i]->op_arg->optype, ops[count]->op_arg->optype))
+            return LN_FAIL(LN_INVALID,
+                           "arch '%s' lists '%s' and '%s' in core_ops, which are of one type",
+                           arch->arch_name, arch->core_ops[i], arch->core_ops[count]);
+    return LN_OK;
+}
+
 static ln_status derive_all(const ln_arch *arch, ln_document *document, ln_op ***out_ops)
 {
     size_t count = 0;
@@ -122,6 +132,7 @@ static ln_status derive_all(const ln_arch *arch, ln_document *document, ln_op **
         LN_TRY(find_base(arch, arch->core_ops[i], &base));
         LN_TRY(derive(arch, base, document, derived));
         ops[i] = &derived->op;
+        LN_TRY(check_is_once(arch, ops, i));
     }
     ops[count] = NULL;
     *out_ops = ops;

@@ -16,9 +16,15 @@
 #include "arch/ordered.h"
 #include "arch/registry.h"
 #include "base/error_state.h"
+#include "base/priority.h"
 #include "base/sized.h"
 #include "ir/context.h"
 #include "ir/devices.h"
+
+int ln_run_priority(void)
+{
+    return ln_priority_get();
+}
 
 int ln_arch_device_index(const ln_arch *arch)
 {

@@ -86,13 +86,46 @@ static ln_status set(const ln_device_option *option, const char *text, void *opt
     return LN_FAIL(LN_INVALID, "option '%s' is of no kind", option->name);
 }
 
+// What a program has put into a structure is a value that a text could have set.
+static ln_status check_value(const ln_device_option *option, const void *options)
+{
+    const void *member = (const char *)options + option->offset;
+    if (option->kind == LN_DEVICE_FLOAT) {
+        double value;
+        memcpy(&value, member, sizeof value);
+        return isfinite(value) ? LN_OK
+                               : LN_FAIL(LN_INVALID, "option '%s': %g is not a finite number",
+                                         option->name, value);
+    }
+    if (option->kind != LN_DEVICE_BOOL && option->kind != LN_DEVICE_WORD)
+        return LN_OK;
+    int value, count = option->kind == LN_DEVICE_BOOL ? 2 : 0;
+    memcpy(&value, member, sizeof value);
+    while (option->kind == LN_DEVICE_WORD && option->words[count])
+        count++;
+    return value >= 0 && value < count ? LN_OK
+                                       : LN_FAIL(LN_INVALID, "option '%s': %d is not from 0 to %d",
+                                                 option->name, value, count - 1);
+}
+
 // ---- The table ----
 
 static ln_status check_option(const ln_arch *arch, const ln_device_option *option)
 {
     size_t size = size_of(option);
-    if (size == 0 || option->offset > arch->option_byte_count ||
-        size > arch->option_byte_count - option->offset)
+    if (option->name[strcspn(option->name, ",= \t\n")] || !*option->name)
+        return LN_FAIL(
+            LN_INVALID,
+            "no text can set option '%s': its name is empty, or has a comma, an equals sign or a space",
+            option->name);
+    if (size == 0)
+        return LN_FAIL(LN_INVALID,
+                       "option '%s' is of kind %d, which is none of ln_device_option_kind",
+                       option->name, (int)option->kind);
+    if (option->offset % size != 0)
+        return LN_FAIL(LN_INVALID, "option '%s' is at %zu, which is no multiple of its %zu bytes",
+                       option->name, option->offset, size);
+    if (option->offset > arch->option_byte_count || size > arch->option_byte_count - option->offset)
         return LN_FAIL(LN_INVALID, "option '%s' is not inside of the %zu bytes of options",
                        option->name, arch->option_byte_count);
     if (option->kind == LN_DEVICE_WORD && (!option->words || !option->words[0]))
@@ -107,6 +140,10 @@ static ln_status check_is_once(const ln_arch *arch, const ln_device_option *opti
     for (const ln_device_option *o = arch->options; o != option; o++)
         if (ln_streq(o->name, option->name))
             return LN_FAIL(LN_INVALID, "two options are called '%s'", option->name);
+        else if (o->offset < option->offset + size_of(option) &&
+                 option->offset < o->offset + size_of(o))
+            return LN_FAIL(LN_INVALID, "options '%s' and '%s' are at the same bytes", o->name,
+                           option->name);
     return LN_OK;
 }
 
@@ -135,6 +172,8 @@ ln_status ln_device_options_create(const ln_arch *arch, const void *given, size_
         status = set(o, o->first, options);
     if (status == LN_OK && given)
         status = ln_sized_read(options, arch->option_byte_count, given, byte_count, 1, "options");
+    for (const ln_device_option *o = arch->options; given && o && o->name && status == LN_OK; o++)
+        status = check_value(o, options);
     if (status != LN_OK) {
         ln_free(options);
         (void)ln_fail_prefix("device '%s'", arch->arch_name);

@@ -442,6 +442,13 @@ static ln_status check_devices(const ln_arch *arch)
                        name);
     if (arch->open && !arch->close)
         return LN_FAIL(LN_INVALID, "arch '%s' has `open`, so it needs `close`", name);
+    if (arch->run && arch->run_async)
+        return LN_FAIL(LN_INVALID, "arch '%s' has `run` and `run_async`: give one of them", name);
+    if (arch->wait_for && !arch->run_async)
+        return LN_FAIL(LN_INVALID, "arch '%s' has `wait_for`, and no `run_async` to wait for",
+                       name);
+    if (arch->release && !arch->prepare)
+        return LN_FAIL(LN_INVALID, "arch '%s' has `release`, and no `prepare`", name);
     if (is_any && !is_all)
         return LN_FAIL(LN_INVALID,
                        "arch '%s' needs all of `alloc`, `free`, `copy_to`, `copy_from` and "
@@ -505,6 +512,11 @@ ln_status ln_arch_register_sized(ln_arch *arch, size_t byte_count)
         return LN_FAIL(LN_INVALID, "cannot register a NULL arch");
     void *whole;
     size_t least = LN_SIZE_UP_TO(ln_arch, arch_name);
+    const char *name = byte_count >= least ? arch->arch_name : NULL;
+    if (name && strchr(name, ':'))
+        return LN_FAIL(LN_INVALID, "arch '%s': a colon is before the number of a device", name);
+    if (name && ln_registry_find(&archs, name)) // it may be this one, which is filled in then
+        return LN_FAIL(LN_EXISTS, "arch '%s' is registered already", name);
     LN_TRY(ln_sized_adopt(arch, byte_count, sizeof *arch, least, "ln_arch", &whole));
     pthread_mutex_lock(&writer);
     ln_status status = add_arch(whole);
@@ -644,7 +656,8 @@ static ln_status add_numbered(const ln_arch *base, const char *name, int index)
     ln_device_info info;
     if (!base->open || !base->core_ops)
         return LN_FAIL(LN_UNSUPPORTED,
-                       "arch '%s' has no devices with numbers, so that '%s' is none",
+                       "arch '%s' has no devices with numbers, which need `open` and core_ops, so "
+                       "that '%s' is none",
                        base->arch_name, name);
     LN_TRY(ln_arch_find_device(base, index, &info));
     numbered *n = ln_alloc(sizeof *n);

@@ -26,9 +26,11 @@ ln_status ln_fail_of_device(ln_status returned, const char *fmt, ...)
     va_end(ap);
     bool has_reason = ln_error_status() != LN_OK && *ln_error_message();
     snprintf(number, sizeof number, "it returns %d, which is not its to say", (int)returned);
-    const char *reason = has_reason           ? ln_error_message()
-                         : status == returned ? ln_status_text(status)
-                                              : number;
-    ln_fail(status, "%s: %s", what, reason);
+    const char *text =
+        returned == LN_INTERNAL ? "it returns LN_INTERNAL, and no reason" : ln_status_text(status);
+    const char *reason = has_reason ? ln_error_message() : status == returned ? text : number;
+    bool has_both = has_reason && status != returned;
+    ln_fail(status, "%s: %s%s%s%s", what, reason, has_both ? " (" : "", has_both ? number : "",
+            has_both ? ")" : "");
     return ln_error_note_device(status);
 }

@@ -2,12 +2,12 @@
 // The hash of names that come from a model, for hash tables.
 //
 // Who writes a model chooses its names; under a known hash they could all be made to collide, and
-// reading the model would take quadratic time. This hash has a key that is drawn once per process.
+// reading the model would take quadratic time. This hash has secrets that are drawn once per
+// process.
 
 #ifndef LN_BASE_NAME_HASH_H
 #define LN_BASE_NAME_HASH_H
 
-#include <stddef.h>
 #include <stdint.h>
 
 #include <lightnet/export.h>
@@ -17,10 +17,6 @@ LN_CPPSTART
 // An ln_hash_func for strings, to be used with `ln_str_cmp`. NULL hashes to 0. Differs between
 // processes, so it must never reach an output.
 uint32_t ln_name_hash(const void *name);
-
-// SipHash with a stated number of rounds for each eight bytes and at the end.
-uint64_t ln_siphash(const uint64_t key[2], const void *bytes, size_t byte_count, int rounds,
-                    int end_rounds);
 
 LN_CPPEND
 

@@ -141,6 +141,7 @@ static ln_status share_memory(const ln_context *ctx, ln_context *clone)
         ln_call_share_prepared(((const ln_op *)to->data)->op_arg,
                                ((const ln_op *)from->data)->op_arg);
     LN_TRY(ln_runner_create(clone, &clone->runner));
+    (void)ln_context_input_count(clone); // as load does
     clone->state = LN_CONTEXT_LOADED;
     return LN_OK;
 }
@@ -188,6 +189,7 @@ static ln_status copy_model(const ln_context *ctx, ln_context *clone, bool has_w
 {
     clone->limits = ctx->limits;
     clone->timeout = ctx->timeout;
+    clone->priority = ctx->priority;
     if (!clone->outer && has_weights)
         clone->attached = ln_attached_retain(ctx->attached);
     if (!clone->outer) {

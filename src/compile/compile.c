@@ -17,6 +17,7 @@
 #include "ir/graph_order.h"
 #include "ir/op_life.h"
 #include "ir/phase.h"
+#include "ir/symbols.h"
 #include "pass/firing.h"
 #include "pass/pass.h"
 
@@ -185,6 +186,7 @@ static ln_status compile_with(ln_context *ctx, const char *target,
                               const ln_optimize_options *options)
 {
     LN_TRY(check_ready(ctx));
+    LN_TRY(ln_symbols_check(ctx));
     ln_context *failover;
     LN_TRY(ln_failover_compile(ctx, target, options, &failover)); // before it is rewritten
     ln_status status = compile_model(ctx, target, options);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a constant is made is a number of 128 bits, SipHash with a key drawn once per process, of its
-// operator's type and parameters and of the numbers of what that reads.
+// How a constant is made is a number of 128 bits, SipHash with two keys, of its operator's type and
+// parameters and of the numbers of what that reads.
 
 #include "compile/constants.h"
 
@@ -12,11 +12,13 @@
 
 #include "base/checked.h"
 #include "base/name_hash.h"
+#include "base/siphash.h"
 #include "base/text.h"
 #include "compile/context_plan.h"
 #include "ir/context.h"
 #include "ir/op_life.h"
 #include "pass/choice.h"
+#include "plan/mem_use.h"
 
 typedef struct recipe {
     uint64_t words[2];
@@ -98,6 +100,7 @@ static bool put_inputs(recipes *r, const ln_op *op)
         put_string(&r->text, in->arg_name);
         put_bytes(&r->text, made, 1, sizeof *made);
     }
+    put_string(&r->text, "");
     return true;
 }
 
@@ -105,11 +108,13 @@ static bool put_op(recipes *r, const ln_op *op)
 {
     const ln_op_arg *arg = op->op_arg;
     r->text.len = 0;
+    if (!put_inputs(r, op)) // most are no constants
+        return false;
     put_string(&r->text, arg->optype);
     const ln_param_entry *param;
     LN_LIST_FOREACH (param, arg->params)
         put_param(&r->text, param);
-    return put_inputs(r, op);
+    return true;
 }
 
 static recipe recipe_of_text(const ln_text *text)
@@ -118,7 +123,7 @@ static recipe recipe_of_text(const ln_text *text)
                                         {UINT64_C(0x726563697065), UINT64_C(0x736861726564)}};
     recipe made;
     for (int i = 0; i < 2; i++)
-        made.words[i] = ln_siphash(keys[i], text->bytes, text->len, 2, 4);
+        made.words[i] = ln_siphash(keys[i], text->bytes, text->len, 1, 3);
     return made;
 }
 
@@ -210,7 +215,8 @@ ln_status ln_constants_create(const ln_context *ctx, ln_constants **out_constant
     if (!c)
         return LN_NO_MEMORY;
     for (int m = 0; m < LN_MEM_TYPE_SIZE; m++)
-        c->ends[m] = ctx->static_sizes[m] ? ctx->static_sizes[m] : LN_MEM_ALIGN;
+        c->ends[m] =
+            ctx->static_sizes[m] ? ctx->static_sizes[m] : ln_mem_type_align((ln_mem_type)m);
     recipes r;
     ln_status status = recipes_init(&r, ctx);
     if (status == LN_OK)
@@ -350,7 +356,8 @@ static ln_status place_value(pinning *p, size_t i)
     ln_plan_value *v = &p->r->values[i];
     size_t *end = &p->ends[v->mtype], begin = p->constants->ends[v->mtype];
     v->offset = *end > begin ? *end : begin;
-    if (!ln_size_add(v->offset, v->byte_count, end) || !ln_size_align(*end, LN_MEM_ALIGN, end))
+    size_t align = ln_mem_type_align(v->mtype);
+    if (!ln_size_add(v->offset, v->byte_count, end) || !ln_size_align(*end, align, end))
         return LN_FAIL(LN_LIMIT, "the static values up to '%.200s' overflow", v->name);
     return LN_OK;
 }
@@ -359,12 +366,13 @@ static ln_status place_regions(pinning *p, const recipes *made_by)
 {
     size_t count = p->r->plan.value_count;
     for (int m = 0; m < LN_MEM_TYPE_SIZE; m++)
-        p->ends[m] = LN_MEM_ALIGN;
+        p->ends[m] = ln_mem_type_align((ln_mem_type)m);
     for (size_t i = 0; i < count; i++)
         if (is_region(p->r, i))
             pin_value(p, made_by, i);
     for (int m = 0; m < LN_MEM_TYPE_SIZE; m++)
-        (void)ln_size_align(p->ends[m], LN_MEM_ALIGN, &p->ends[m]); // inside a region that is there
+        (void)ln_size_align(p->ends[m], ln_mem_type_align((ln_mem_type)m),
+                            &p->ends[m]); // inside a region that is there
     for (size_t i = 0; i < count; i++)
         if (is_region(p->r, i) && !p->is_shared[i])
             LN_TRY(place_value(p, i));

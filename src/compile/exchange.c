@@ -49,6 +49,7 @@ static void own_ops(ln_context *ctx)
     OF_MODEL(outer)                                                                                \
     OF_MODEL(meter)                                                                                \
     OF_MODEL(known_meter)                                                                          \
+    OF_MODEL(is_known_short)                                                                       \
     OF_CALLER(work_left)                                                                           \
     OF_MODEL(running_graphs)                                                                       \
     OF_CALLER(plans)                                                                               \
@@ -88,7 +89,8 @@ static void own_ops(ln_context *ctx)
     OF_CALLER(failover)                                                                            \
     OF_CALLER(has_stale_failover)                                                                  \
     OF_CALLER(failover_count)                                                                      \
-    OF_CALLER(progress)
+    OF_CALLER(progress)                                                                            \
+    OF_CALLER(priority)
 
 // The list has all fields, in their order: else a field of this structure and its namesake are at
 // different offsets, or the sizes differ.

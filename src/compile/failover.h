@@ -15,8 +15,9 @@
 #include "base/error_state.h"
 
 #define LN_NOT_WRITTEN_WITH_FAILOVER                                                               \
-    "a compiled model of fixed shapes cannot be written with its failover; write it as it was "    \
-    "read, or compile it without failover (--failover, ln_optimize_options.fails_over)"
+    "a compiled model of fixed shapes cannot be written with its failover, as a file has one "     \
+    "plan; write it as it was read, or compile it without failover (--failover, "                  \
+    "ln_optimize_options.fails_over)"
 
 // Compiles the model of `ctx`, READY, for the archs of `target` that are no devices, if `options`
 // ask for it. *out_failover, the caller's, is NULL if they do not, or no device is in the target.

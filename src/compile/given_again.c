@@ -15,7 +15,7 @@
 #include <lightnet/tensor_file.h>
 #include <lightnet/util.h>
 
-#include "base/name_hash.h"
+#include "base/siphash.h"
 #include "ir/attached.h"
 #include "ir/context.h"
 

@@ -480,15 +480,16 @@ static ln_status load_graphs(ln_context *ctx)
     return status;
 }
 
-// Operators that will run read their parameters and constants once.
+// Operators that will run read their parameters and constants once. Those whose results are
+// constants have done so where they have run, and where the results are another plan's, what they
+// read may not be there.
 static ln_status prepare_ops(ln_context *ctx)
 {
     ln_op *op;
     LN_LIST_FOREACH (op, ctx->ops) {
-        if (!op->run)
+        if (!op->run || ln_op_is_constant(op))
             continue;
-        if (!ln_op_is_constant(op))
-            ln_call_settle(op->op_arg);
+        ln_call_settle(op->op_arg);
         LN_TRY(ln_op_call(op, ln_call_prepare));
     }
     return LN_OK;
@@ -531,6 +532,8 @@ static ln_status load(ln_context *ctx, const char *datafile)
 
     if (datafile && !ctx->outer && ln_attached_count(ctx->attached) > 0)
         LN_TRY(ln_context_check_given_again(ctx, datafile));
+    const bool is_unused = datafile && !ctx->outer && ln_attached_count(ctx->attached) == 0 &&
+                           !ln_context_missing(ctx, 0);
     char *kept = datafile ? ln_strdup(datafile) : NULL;
     if (datafile && !kept)
         return LN_NO_MEMORY;
@@ -555,7 +558,13 @@ static ln_status load(ln_context *ctx, const char *datafile)
         ln_context_free_mem(ctx);
         return status;
     }
+    (void)ln_context_input_count(ctx); // lists them, which runs have no memory for
     ctx->state = LN_CONTEXT_LOADED;
+    if (is_unused) {
+        ln_msg_warn("%s has no effect: the model takes no weights from a file", datafile);
+        ln_free(ctx->datafile); // for other shapes it is not said again
+        ctx->datafile = NULL;
+    }
     return LN_OK;
 }
 
@@ -577,7 +586,7 @@ static ln_status load_all(ln_context *ctx, const char *datafile)
 {
     LN_TRY(load(ctx, datafile));
     ctx->has_stale_failover = false;
-    return ctx->failover ? load_failover(ctx, datafile) : LN_OK;
+    return ctx->failover ? load_failover(ctx, ctx->datafile) : LN_OK;
 }
 
 ln_status ln_context_load(ln_context *ctx, const char *datafile)
@@ -742,8 +751,8 @@ ln_status ln_context_set_data(ln_context *ctx, const char *tname, const void *da
     ln_bound_remove(ctx, entry);
     if (entry->is_open)
         return LN_FAIL(LN_STATE,
-                       "the shape of tensor '%s' is open; bind it before compiling, or use "
-                       "ln_context_set_object",
+                       "the shape of tensor '%s' is open: set a value that has a shape, an object "
+                       "(ln_context_set_object), or bind the shape before compiling",
                        tname);
     return entry->isstatic ? set_constant(ctx, entry, data) : set_value(ctx, entry, data);
 }

@@ -17,6 +17,7 @@
 #include "compile/template.h"
 #include "ir/compiled.h"
 #include "ir/context.h"
+#include "ir/open.h"
 #include "ir/turn.h"
 #include "ir/use.h"
 #include "pass/firing.h"
@@ -301,10 +302,11 @@ static ln_status compile_plan(ln_plan_source *s, const ln_range *range, const ln
     (void)ln_context_set_limits(*out_plan, &caller->limits);
     (*out_plan)->timeout = caller->timeout;
     (*out_plan)->constants = constants;
-    LN_TRY(ln_context_set_shapes(*out_plan, count, shapes));
+    LN_TRY(ln_context_set_run_shapes(*out_plan, count, shapes));
     if (range)
         ln_range_apply(range, *out_plan);
-    (*out_plan)->skips = &s->skips;
+    ln_skips skips = s->skips; // which are read alone; what is counted is of this plan
+    (*out_plan)->skips = &skips;
     ln_status status = ln_context_compile_once(*out_plan, s->target, &s->options);
     (*out_plan)->skips = NULL;
     return status;

@@ -397,15 +397,14 @@ static ln_status call_open(loaded *p)
     set_opening(NULL);
     if (status == LN_OK)
         return LN_OK;
-    if (ln_error_status() == LN_OK)
-        ln_fail(status, "%s", ln_status_text(status));
+    status = ln_fail_of_device(status, "plug-in '%s'", p->table.name);
     ln_error_state reason;
     ln_error_save(&reason);
     (void)take_back(p);
     p->table.close ? p->table.close() : (void)0;
     p->table.close = NULL;
     ln_error_restore(&reason);
-    return ln_fail_prefix("plug-in '%s'", p->table.name);
+    return status;
 }
 
 static ln_status load(const char *path)

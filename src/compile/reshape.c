@@ -25,6 +25,7 @@
 #include "compile/reshape.h"
 #include "compile/runner.h"
 #include "ir/context.h"
+#include "ir/open.h"
 #include "pass/place.h"
 
 typedef struct shape_plans {
@@ -123,14 +124,6 @@ static bool is_as_loaded(const shape_plans *p, const ln_context *ctx)
 {
     return p->constants_version == ctx->constants_version &&
            p->params_version == ctx->params_version;
-}
-
-static bool has_open_inputs(const ln_context *ctx)
-{
-    bool is_any = false;
-    for (size_t i = 0; !is_any && ln_context_input(ctx, i); i++)
-        is_any = ln_context_input_is_open(ctx, i);
-    return is_any;
 }
 
 static size_t workspace_of(const ln_context *plan, int m)
@@ -234,19 +227,20 @@ static bool has_plain_inputs(const ln_context *ctx)
 static bool can_have_instances(const ln_context *ctx)
 {
     const shape_plans *p = (const shape_plans *)ctx->plans;
-    return p && !ctx->graphs && ctx->plan_reuse != LN_PLAN_REUSE_NOTHING && is_as_loaded(p, ctx);
+    return p && ctx->plan_reuse != LN_PLAN_REUSE_NOTHING && is_as_loaded(p, ctx);
 }
 
 bool ln_plans_follow(const ln_context *ctx)
 {
-    return can_have_instances(ctx) && ((const shape_plans *)ctx->plans)->has_constants &&
-           has_open_inputs(ctx) && has_plain_inputs(ctx) &&
+    return can_have_instances(ctx) && !ctx->graphs &&
+           ((const shape_plans *)ctx->plans)->has_constants && ln_context_has_open_input(ctx) &&
+           has_plain_inputs(ctx) &&
            !ln_plan_source_range(((const shape_plans *)ctx->plans)->source);
 }
 
 bool ln_plans_have_instances(const ln_context *ctx)
 {
-    return has_open_inputs(ctx) ? ln_plans_follow(ctx) : can_have_instances(ctx);
+    return ln_context_has_open_input(ctx) ? ln_plans_follow(ctx) : can_have_instances(ctx);
 }
 
 ln_status ln_plans_make_instance(const ln_context *ctx, const ln_context *caller, size_t count,

@@ -25,6 +25,7 @@
 #include "compile/choices.h"
 #include "compile/facts.h"
 #include "ir/context.h"
+#include "ir/open.h"
 #include "ir/param_number.h"
 #include "op/call.h"
 
@@ -261,7 +262,7 @@ static ln_status bind_witness(ln_templates *templates, binding *b, int attempt, 
         for (int d = 0; d < b->shapes[k].ndim; d++)
             if (b->symbol_of[k][d] >= 0)
                 b->dims[k][d] = of_symbol[b->symbol_of[k][d]];
-    return ln_context_set_shapes(templates->model, b->count, b->shapes);
+    return ln_context_set_run_shapes(templates->model, b->count, b->shapes);
 }
 
 // The limits are those of the real shapes' plans.
@@ -661,7 +662,7 @@ static ln_status make_for(ln_templates *templates, const ln_context *ctx, bindin
     LN_TRY(find_template(templates, b, &t));
     if (!t->rewritten || !has_multiples(t, b))
         return LN_OK;
-    LN_TRY(ln_context_set_shapes(templates->model, count, shapes));
+    LN_TRY(ln_context_set_run_shapes(templates->model, count, shapes));
     return make_instance(templates, t, ctx, out_instance);
 }
 

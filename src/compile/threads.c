@@ -74,9 +74,12 @@ ln_status ln_context_set_threads(ln_context *ctx, size_t count)
 ln_status ln_context_set_threads_of(ln_context *ctx, ln_context *from)
 {
     LN_TRY(check_settable(ctx));
-    LN_TRY(check_settable(from));
-    LN_TRY(ln_context_need_threads(from));
-    ln_context_share_threads(ctx, from);
+    if (!from)
+        return LN_FAIL(LN_INVALID, "the context whose threads it is to use is NULL");
+    ln_context *root = ln_context_root(from);
+    if (root->state != LN_CONTEXT_LOADED)
+        LN_TRY(ln_context_need_threads(root));
+    ln_context_share_threads(ctx, root);
     return LN_OK;
 }
 

@@ -176,7 +176,7 @@ ln_status ln_rule_lex(ln_rule_lexer *lexer, ln_rule_token *out_token)
         return ln_fail_at(lexer->place, LN_SYNTAX,
                           c == '&'             ? "unexpected '%c'; conditions have ',' between them"
                           : c > ' ' && c < 127 ? "unexpected '%c'"
-                                               : "unexpected byte %d",
+                                               : "unexpected byte %d; rules are text",
                           c > ' ' && c < 127 ? c : (unsigned char)c);
     out_token->kind = LN_RULE_TOKEN_SIGN;
     out_token->sign = c;

@@ -260,7 +260,7 @@ static const struct {
     {"open string", "rule r [exact] a = f(b | p=\"x\n\")", LN_SYNTAX,
      "the string does not end on its line"},
     {"escape", "rule r [exact] a = f(b | p=\"\\n\")", LN_SYNTAX, "a backslash in a string"},
-    {"byte", "rule r [exact] a = f(b) \x01", LN_SYNTAX, "unexpected byte 1"},
+    {"byte", "rule r [exact] a = f(b) \x01", LN_SYNTAX, "unexpected byte 1; rules are text"},
     {"sign", "rule r [exact] a = f(b) %", LN_SYNTAX, "unexpected '%'"},
     {"reserved", "rule where [exact]", LN_SYNTAX, "found 'where'"},
     {"rest without mark", "rule r [exact] a = f(xs...) => a = f(xs)", LN_SYNTAX,

@@ -141,6 +141,7 @@ void ln_context_forget(ln_context *ctx)
     ctx->meter = NULL;
     ln_meter_release(ctx->known_meter);
     ctx->known_meter = NULL;
+    ctx->is_known_short = 0;
 }
 
 ln_status ln_context_set_limits_sized(ln_context *ctx, const ln_limits *limits, size_t byte_count)
@@ -208,9 +209,22 @@ size_t ln_context_data_size(ln_context *ctx, const char *tname)
 
 ln_status ln_context_set_timeout(ln_context *ctx, double seconds)
 {
-    if (!ctx || !(seconds >= 0))
-        return LN_FAIL(LN_INVALID, "no context, or a time limit of %g s", seconds);
+    if (!ctx)
+        return LN_FAIL(LN_INVALID, "the context is NULL");
+    if (!(seconds >= 0))
+        return LN_FAIL(LN_INVALID, "a time limit is 0 s, for none, or more, not %g s", seconds);
     ctx->timeout = seconds;
+    return LN_OK;
+}
+
+ln_status ln_context_set_priority(ln_context *ctx, int priority)
+{
+    if (!ctx)
+        return LN_FAIL(LN_INVALID, "the context is NULL");
+    if (priority < LN_PRIORITY_LEAST || priority > LN_PRIORITY_MOST)
+        return LN_FAIL(LN_INVALID, "a priority of %d is not from %d to %d", priority,
+                       LN_PRIORITY_LEAST, LN_PRIORITY_MOST);
+    ctx->priority = priority;
     return LN_OK;
 }
 

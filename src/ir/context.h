@@ -14,9 +14,16 @@
 // operators from the failing one on are not checked.
 ln_status ln_context_recheck(ln_context *ctx);
 
+// The same for operators of `ctx->ops` whose parameters have changed, and for all that depends on
+// them. On failure not only those after the failing one are unchecked.
+ln_status ln_context_recheck_from(ln_context *ctx, size_t count, ln_op *const *changed);
+
 // Charges what finding out the elements of `entry` costs, while it is known, to what the model may
 // cost in planning. 0 if that is used up: the elements are then found out in the run.
 int ln_context_take_known(ln_context *ctx, ln_tensor_entry *entry, size_t cost);
+
+// The same for the work of computing them, of which each phase has its own.
+bool ln_context_take_known_work(ln_context *ctx, double units);
 
 // ln_context_set_shape for all of `shapes` at once, so that inputs whose shapes depend on each
 // other never disagree in between. On failure none is bound.

@@ -23,6 +23,7 @@
 #include "ir/memory.h"
 #include "ir/open.h"
 #include "ir/scratch.h"
+#include "plan/mem_use.h"
 
 // ---- Placing ----
 
@@ -32,7 +33,7 @@ static ln_status check_place(const ln_context *ctx, const ln_tensor_entry *entry
     size_t byte_count = tl_tensor_size(entry->tensor), end;
     if (entry->mtype <= LN_MEM_NONE || entry->mtype >= LN_MEM_TYPE_SIZE)
         return LN_FAIL(LN_INVALID, "tensor '%s' is in no memory", entry->name);
-    if (byte_count == 0 && entry->offset == LN_MEM_ALIGN)
+    if (byte_count == 0 && entry->offset == ln_mem_type_align(entry->mtype))
         return LN_OK; // memory would begin there, if anything had bytes
     if (entry->offset == 0 && byte_count > 0)
         return LN_FAIL(LN_STATE, "tensor '%s' has no planned offset", entry->name);

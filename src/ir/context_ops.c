@@ -227,6 +227,19 @@ static void end_plan(ln_context *ctx)
     ctx->state = LN_CONTEXT_READY;
 }
 
+// Inputs are there, and pre_run succeeds, for all that are not checked.
+static ln_status check_unchecked(ln_context *ctx)
+{
+    ln_op *op;
+    LN_LIST_FOREACH (op, ctx->ops) {
+        if (op->op_arg->is_checked)
+            continue;
+        LN_TRY(ln_op_check_inputs(op));
+        LN_TRY(ln_op_pre_run(op));
+    }
+    return LN_OK;
+}
+
 ln_status ln_context_recheck(ln_context *ctx)
 {
     ln_op *op;
@@ -235,6 +248,7 @@ ln_status ln_context_recheck(ln_context *ctx)
             (void)ln_op_post_run(op);
     }
     free_retired(ctx);
+    ctx->is_known_short = 0;
     size_t cursor = 0;
     void *value;
     if (ln_hash_next(ctx->tensor_table, &cursor, NULL, &value)) {
@@ -244,11 +258,40 @@ ln_status ln_context_recheck(ln_context *ctx)
     ln_context_forget_ends(ctx);
     ctx->has_input = has_type(ctx->ops, "input");
     ctx->has_output = has_type(ctx->ops, "output");
+    return check_unchecked(ctx);
+}
+
+static bool is_one_of(const ln_op *op, size_t count, ln_op *const *ops)
+{
+    for (size_t i = 0; i < count; i++)
+        if (ops[i] == op)
+            return true;
+    return false;
+}
+
+static bool lacks_input(const ln_context *ctx, const ln_op *op)
+{
+    const ln_tensor_list_entry *in;
+    LN_LIST_FOREACH (in, op->op_arg->tensors_in)
+        if (!ln_tensor_table_find(ctx->tensor_table, in->name))
+            return true;
+    return false;
+}
+
+ln_status ln_context_recheck_from(ln_context *ctx, size_t count, ln_op *const *changed)
+{
+    // Graphs read tensors by name, operators may have kept pointers to what is retired, and which
+    // values are known follows from the order of all operators where not all can be.
+    if (ctx->graphs || ctx->outer || ctx->retired || ctx->is_known_short)
+        return ln_context_recheck(ctx);
+    ln_op *op;
     LN_LIST_FOREACH (op, ctx->ops) {
-        LN_TRY(ln_op_check_inputs(op));
-        LN_TRY(ln_op_pre_run(op));
+        if (op->op_arg->is_checked && (is_one_of(op, count, changed) || lacks_input(ctx, op)))
+            (void)ln_op_post_run(op); // takes its outputs out of the table, so their readers follow
     }
-    return LN_OK;
+    ln_context_forget_ends(ctx);
+    ln_status status = check_unchecked(ctx);
+    return ctx->is_known_short ? ln_context_recheck(ctx) : status;
 }
 
 ln_status ln_context_rerun_ops(ln_context *ctx)

@@ -13,7 +13,9 @@
 #include <lightnet/allocator.h>
 
 #include "base/error_state.h"
+#include "ir/open.h"
 #include "ir/phase.h"
+#include "ir/symbols.h"
 
 // The shape that an input gets, and the one that it has been bound to.
 typedef struct binding {
@@ -23,6 +25,7 @@ typedef struct binding {
     bool was_bound;
     int old_ndim;
     int old_dims[TL_MAXDIM];
+    bool was_default;
 } binding;
 
 static ln_status check_ready(const ln_context *ctx)
@@ -40,6 +43,15 @@ int ln_context_input_is_open(const ln_context *ctx, size_t index)
 {
     const ln_tensor_entry *entry = ln_context_input(ctx, index);
     return entry && entry->is_open;
+}
+
+bool ln_context_has_open_input(const ln_context *ctx)
+{
+    size_t count = ctx ? ln_context_input_count(ctx) : 0;
+    for (size_t i = 0; i < count; i++)
+        if (ln_context_input_is_open(ctx, i))
+            return true;
+    return false;
 }
 
 static ln_op *find_input_op(const ln_context *ctx, const char *tname)
@@ -102,6 +114,30 @@ static int dims_so_far(const ln_op *op, int dims[TL_MAXDIM])
     return bound ? copy_dims(bound, dims) : dims_unbound(op, dims);
 }
 
+// Whether the model leaves dimensions open, and `bound` is what a run has that gives no others.
+static bool is_default_bound(const ln_op *op)
+{
+    const ln_param_entry *flag = ln_param_list_find(op->op_arg->params, "bound_is_default");
+    return flag && flag->type == LN_PARAM_BOOL && flag->value_bool &&
+           ln_param_list_find(op->op_arg->params, "bound");
+}
+
+static void set_default_bound(const ln_op *op, bool is_default)
+{
+    ln_param_entry *flag = ln_param_list_find(op->op_arg->params, "bound_is_default");
+    if (flag && flag->type == LN_PARAM_BOOL)
+        flag->value_bool = is_default;
+}
+
+static bool has_default_bound_input(const ln_context *ctx)
+{
+    const ln_op *op;
+    LN_LIST_FOREACH (op, ctx->ops)
+        if (ln_op_is_type(op->op_arg, "input") && is_default_bound(op))
+            return true;
+    return false;
+}
+
 static void remove_param(const ln_op *op, const char *name)
 {
     ln_param_entry *param = ln_param_list_find(op->op_arg->params, name);
@@ -161,6 +197,22 @@ tl_dtype ln_context_tensor_dtype(const ln_context *ctx, const char *tname)
     return stated_dtype(find_stating_op(ctx, tname));
 }
 
+// -1 for the dimensions of an input or output that have a size by default only.
+static void open_defaults(const ln_context *ctx, const char *tname, int ndim, int *dims)
+{
+    int stated[TL_MAXDIM];
+    if (ctx->state >= LN_CONTEXT_PLANNED && !ctx->plans)
+        return; // for this shape alone, as a compiled file is
+    const ln_op *op = find_stating_op(ctx, tname);
+    bool is_input = op && ln_op_is_type(op->op_arg, "input");
+    if (!op || !(is_input ? is_default_bound(op) : has_default_bound_input(ctx)) ||
+        dims_unbound(op, stated) != ndim)
+        return;
+    for (int d = 0; d < ndim; d++)
+        if (stated[d] < 0)
+            dims[d] = -1;
+}
+
 // The rank, with the dimensions as far as they are known; -1 if not even the rank is.
 static int shape_of(const ln_context *ctx, const char *tname, int dims[TL_MAXDIM])
 {
@@ -173,6 +225,7 @@ static int shape_of(const ln_context *ctx, const char *tname, int dims[TL_MAXDIM
     }
     for (int d = 0; d < entry->tensor->ndim; d++)
         dims[d] = entry->tensor->dims[d];
+    open_defaults(ctx, tname, entry->tensor->ndim, dims);
     return entry->tensor->ndim;
 }
 
@@ -208,6 +261,8 @@ void ln_context_drop_known_outputs(ln_context *ctx)
 {
     static const char *const stated[] = {"dtype", "dims", "names", "type"};
     const ln_op *op;
+    if (has_default_bound_input(ctx))
+        return; // shapes are those of a default size
     LN_LIST_FOREACH (op, ctx->ops) {
         if (!ln_op_is_type(op->op_arg, "output"))
             continue;
@@ -294,11 +349,13 @@ static void note_old(binding *b)
     b->old_ndim = b->was_bound ? bound->array_len : 0;
     for (int d = 0; d < b->old_ndim; d++)
         b->old_dims[d] = bound->value_array_int[d];
+    b->was_default = is_default_bound(b->op);
 }
 
-static ln_status set_bound(ln_op *op, int ndim, const int *dims)
+static ln_status set_bound(ln_op *op, int ndim, const int *dims, bool is_default)
 {
     ln_param_entry *bound = ln_param_list_find(op->op_arg->params, "bound");
+    set_default_bound(op, is_default);
     if (bound)
         return ln_param_set_satu_array_int(bound, ndim, dims);
     ln_list *params = ln_param_list_append_array_int(op->op_arg->params, "bound", ndim, dims);
@@ -313,22 +370,37 @@ static ln_status set_back(const binding *bindings, size_t count)
     for (size_t i = count; i-- > 0;) {
         const binding *b = &bindings[i];
         if (b->was_bound)
-            LN_TRY(set_bound(b->op, b->old_ndim, b->old_dims));
+            LN_TRY(set_bound(b->op, b->old_ndim, b->old_dims, b->was_default));
         else
             remove_param(b->op, "bound");
     }
     return LN_OK;
 }
 
-static ln_status bind_all(ln_context *ctx, const binding *bindings, size_t count)
+static ln_status recheck(ln_context *ctx, const binding *bindings, size_t count)
+{
+    ln_op **changed = ln_alloc_array(count, sizeof *changed);
+    if (!changed)
+        return LN_NO_MEMORY;
+    for (size_t i = 0; i < count; i++)
+        changed[i] = bindings[i].op;
+    ln_status status = ln_context_recheck_from(ctx, count, changed);
+    ln_free(changed);
+    return status;
+}
+
+// `is_of_run`: what has a size by default keeps that it has one.
+static ln_status bind_all(ln_context *ctx, const binding *bindings, size_t count, bool is_of_run)
 {
     ln_status status = LN_OK;
     for (size_t i = 0; i < count && status == LN_OK; i++)
-        status = set_bound(bindings[i].op, bindings[i].ndim, bindings[i].dims);
+        status = set_bound(bindings[i].op, bindings[i].ndim, bindings[i].dims,
+                           is_of_run && bindings[i].was_default);
     if (status == LN_OK)
-        status = ln_context_recheck(ctx);
+        status = recheck(ctx, bindings, count);
     if (status == LN_OK)
         return LN_OK;
+    status = ln_symbols_explain(ctx, status, 0, NULL);
     ln_error_state reason;
     ln_error_save(&reason);
     bool is_back = set_back(bindings, count) == LN_OK && ln_context_recheck(ctx) == LN_OK;
@@ -338,11 +410,12 @@ static ln_status bind_all(ln_context *ctx, const binding *bindings, size_t count
 
 // ---- Shapes ----
 
-static bool is_bound_so(const ln_context *ctx, const char *tname, int ndim, const int *dims)
+static bool is_bound_so(const ln_context *ctx, const ln_op *op, const char *tname, int ndim,
+                        const int *dims)
 {
     const ln_tensor_entry *entry = ln_tensor_table_find(ctx->tensor_table, tname);
     const tl_tensor *now = entry->tensor;
-    return !entry->is_open && now->ndim == ndim &&
+    return !entry->is_open && !is_default_bound(op) && now->ndim == ndim &&
            (ndim == 0 || memcmp(now->dims, dims, (size_t)ndim * sizeof *dims) == 0);
 }
 
@@ -367,7 +440,8 @@ static ln_status make_binding(const ln_context *ctx, const ln_input_shape *shape
     return LN_OK;
 }
 
-static ln_status set_shapes(ln_context *ctx, size_t count, const ln_input_shape *shapes)
+static ln_status set_shapes(ln_context *ctx, size_t count, const ln_input_shape *shapes,
+                            bool is_of_run)
 {
     LN_TRY(check_ready(ctx));
     if (count == 0)
@@ -380,10 +454,11 @@ static ln_status set_shapes(ln_context *ctx, size_t count, const ln_input_shape 
     for (size_t i = 0; i < count && status == LN_OK; i++) {
         status = make_binding(ctx, &shapes[i], &bindings[used]);
         if (status == LN_OK)
-            used += !is_bound_so(ctx, shapes[i].tname, shapes[i].ndim, shapes[i].dims);
+            used += !is_bound_so(ctx, bindings[used].op, shapes[i].tname, shapes[i].ndim,
+                                 shapes[i].dims);
     }
     if (status == LN_OK && used > 0)
-        status = bind_all(ctx, bindings, used);
+        status = bind_all(ctx, bindings, used, is_of_run);
     ln_free(bindings);
     return status;
 }
@@ -392,7 +467,14 @@ ln_status ln_context_set_shapes(ln_context *ctx, size_t count, const ln_input_sh
 {
     ln_phase phase;
     ln_phase_begin(ctx, LN_PHASE_PLAN, &phase);
-    return ln_phase_end(&phase, set_shapes(ctx, count, shapes));
+    return ln_phase_end(&phase, set_shapes(ctx, count, shapes, false));
+}
+
+ln_status ln_context_set_run_shapes(ln_context *ctx, size_t count, const ln_input_shape *shapes)
+{
+    ln_phase phase;
+    ln_phase_begin(ctx, LN_PHASE_PLAN, &phase);
+    return ln_phase_end(&phase, set_shapes(ctx, count, shapes, true));
 }
 
 ln_status ln_context_set_shape(ln_context *ctx, const char *tname, int ndim, const int *dims)
@@ -464,7 +546,8 @@ static ln_status set_symbol(ln_context *ctx, const char *symbol, int dim)
     ln_op *op;
     LN_LIST_FOREACH (op, ctx->ops)
         used += used < input_count && bind_symbol(op, symbol, dim, &bindings[used]);
-    ln_status status = used > 0 ? bind_all(ctx, bindings, used) : fail_unknown_symbol(ctx, symbol);
+    ln_status status =
+        used > 0 ? bind_all(ctx, bindings, used, false) : fail_unknown_symbol(ctx, symbol);
     ln_free(bindings);
     return status;
 }

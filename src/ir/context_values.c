@@ -7,6 +7,7 @@
 
 #include "base/name_hash.h"
 #include "ir/attached.h"
+#include "ir/phase.h"
 #include "tensor/meter.h"
 
 // ---- Open tensors ----
@@ -28,11 +29,21 @@ int ln_context_take_known(ln_context *ctx, ln_tensor_entry *entry, size_t cost)
         return 1;
     if (!root->known_meter)
         root->known_meter = ln_meter_create(MAX_KNOWN_COST);
-    if (!root->known_meter || !ln_meter_take(root->known_meter, cost))
+    if (!root->known_meter || !ln_meter_take(root->known_meter, cost)) {
+        root->is_known_short = 1;
         return 0;
+    }
     entry->known_meter = ln_meter_retain(root->known_meter);
     entry->known_cost = cost;
     return 1;
+}
+
+bool ln_context_take_known_work(ln_context *ctx, double units)
+{
+    bool is_taken = ln_phase_take(ctx, units);
+    if (!is_taken)
+        ln_context_root(ctx)->is_known_short = 1;
+    return is_taken;
 }
 
 // ---- What readers add ----

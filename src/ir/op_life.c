@@ -188,15 +188,6 @@ static void define_open_outputs(ln_op_arg *arg)
     }
 }
 
-static bool has_open_input(const ln_context *ctx)
-{
-    size_t count = ctx ? ln_context_input_count(ctx) : 0;
-    for (size_t i = 0; i < count; i++)
-        if (ln_context_input_is_open(ctx, i))
-            return true;
-    return false;
-}
-
 ln_status ln_op_check_waiting(ln_op *op)
 {
     ln_op_arg *arg = op->op_arg;
@@ -206,7 +197,7 @@ ln_status ln_op_check_waiting(ln_op *op)
     arg->status = LN_OK;
     ln_error_clear();
     (void)ln_op_fail(arg, LN_UNSUPPORTED, "needs the shape of tensor '%s', which %s", open->name,
-                     has_open_input(arg->context)
+                     ln_context_has_open_input(arg->context)
                          ? "is not known yet; bind the open dimensions of the model's inputs first "
                            "(ln_context_set_shape, -s)"
                          : "depends on data");

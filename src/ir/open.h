@@ -8,7 +8,9 @@
 #ifndef LN_IR_OPEN_H
 #define LN_IR_OPEN_H
 
-#include <lightnet/tensor_entry.h>
+#include <stdbool.h>
+
+#include <lightnet/context.h>
 
 // The entry shows `object` and holds it. The entry is open.
 void ln_open_hold(ln_tensor_entry *entry, ln_object *object);
@@ -18,5 +20,12 @@ void ln_open_drop(ln_tensor_entry *entry);
 
 // The tensor as planning knows it: an open one has no shape and type yet, whatever it holds now.
 const tl_tensor *ln_entry_planned_tensor(const ln_tensor_entry *entry);
+
+// Some input of the model has its shape in a run only. NULL has none.
+bool ln_context_has_open_input(const ln_context *ctx);
+
+// As ln_context_set_shapes, for a plan of some runs: what the model leaves open stays open for
+// ln_context_tensor_dim where it has a size by default.
+ln_status ln_context_set_run_shapes(ln_context *ctx, size_t count, const ln_input_shape *shapes);
 
 #endif

@@ -133,9 +133,12 @@ ln_list *ln_param_list_copy(const ln_list *list)
 
 ln_param_entry *ln_param_list_find(const ln_list *list, const char *arg_name)
 {
+    if (!arg_name)
+        return NULL;
+    // Kernels ask for their parameters by name, and most names differ in their first byte.
     ln_param_entry *entry;
     LN_LIST_FOREACH (entry, list) {
-        if (ln_streq(entry->arg_name, arg_name))
+        if (*entry->arg_name == *arg_name && strcmp(entry->arg_name, arg_name) == 0)
             return entry;
     }
     return NULL;

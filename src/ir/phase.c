@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "base/deadline.h"
+#include "base/priority.h"
 #include "ir/context.h"
 
 // The limit of all phases of this thread. It is a deadline only within phases: what a program does
@@ -14,6 +15,9 @@ static _Thread_local struct {
     double seconds;
     int64_t start_ns, deadline_ns; // 0: none
 } of_thread;
+
+// Phases of other contexts inside one have its priority.
+static _Thread_local bool is_in_phase;
 
 // 0 for more than the clock can count.
 static int64_t deadline_of(int64_t start_ns, double seconds)
@@ -62,7 +66,9 @@ void ln_phase_begin(ln_context *ctx, ln_phase_kind kind, ln_phase *out_phase)
                             .work_limit = ctx->work_limit,
                             .start_ns = ctx->start_ns,
                             .deadline_ns = ln_deadline_get(),
-                            .cancel = ln_cancel_watched()};
+                            .cancel = ln_cancel_watched(),
+                            .priority = ln_priority_get(),
+                            .is_inner = is_in_phase};
     ctx->phase = (int)kind;
     ctx->work_limit = ctx->limits.work;
     if (kind == LN_PHASE_PLAN && ctx->work_limit > LN_PLAN_WORK)
@@ -72,6 +78,9 @@ void ln_phase_begin(ln_context *ctx, ln_phase_kind kind, ln_phase *out_phase)
     set_deadline(ctx, out_phase->deadline_ns);
     if (ctx->cancel)
         ln_cancel_watch(ctx->cancel);
+    if (!is_in_phase)
+        ln_priority_set(ctx->priority);
+    is_in_phase = true;
 }
 
 static const char *name_of(int kind)
@@ -125,6 +134,8 @@ ln_status ln_phase_end(const ln_phase *phase, ln_status status)
     root->start_ns = phase->start_ns;
     ln_deadline_set(phase->deadline_ns);
     ln_cancel_watch(phase->cancel);
+    ln_priority_set(phase->priority);
+    is_in_phase = phase->is_inner;
     return status;
 }
 

@@ -35,6 +35,8 @@ typedef struct ln_phase {
     double work_left, work_limit;
     int64_t start_ns, deadline_ns;
     const ln_cancel *cancel;
+    int priority;
+    bool is_inner; // another one goes on in this thread
 } ln_phase;
 
 // `ctx` may be NULL, a graph, or in a phase of this kind already: then nothing begins.

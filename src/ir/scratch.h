@@ -16,6 +16,10 @@ typedef struct ln_scratch {
     _Alignas(64) unsigned char bytes[];
 } ln_scratch;
 
+// What an operator may have uncharged while it is prepared, and keep of that: no more than its own
+// structures, which no plan and no limit counts either.
+#define LN_SCRATCH_FREE_BYTES 4096
+
 // A block for operators of `ctx` (NULL: of no model) whose first `byte_count` bytes are zero. NULL
 // with a recorded failure: LN_LIMIT if the memory limit has not so much left.
 ln_scratch *ln_scratch_take(ln_context *ctx, size_t byte_count);

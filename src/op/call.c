@@ -171,6 +171,8 @@ static ln_status fill_ins(ln_call *call)
             return ln_call_fail(call, LN_INVALID,
                                 "tensor '%s' (%s) should have been defined before", l->name,
                                 l->arg_name);
+        call->takes_open = call->takes_open || entry->is_open;
+        call->takes_extra = call->takes_extra || position < 0;
         if (position < 0)
             continue;
         if (call->ins[position])
@@ -358,23 +360,28 @@ static ln_status check_params(ln_call *call)
     return LN_OK;
 }
 
+static ln_status fail_since(ln_call *call)
+{
+    char known[256] = "";
+    for (const int *since = call->info->since; *since; since++) {
+        size_t len = strlen(known);
+        snprintf(known + len, sizeof known - len, "%s%d", len ? ", " : "", *since);
+    }
+    return ln_call_fail(call, LN_INVALID, "param 'since' should be one of %s", known);
+}
+
 static ln_status find_since(ln_call *call)
 {
     const int *since = call->info->since;
     if (!since || !since[0])
         return LN_OK;
     const ln_param_entry *param = ln_param_list_find(call->op_arg->params, "since");
-    char known[256] = "";
     for (; *since; since++) {
         call->since = *since;
         if (param && param->type == LN_PARAM_NUMBER && param->value_double == *since)
             return LN_OK;
-        size_t len = strlen(known);
-        snprintf(known + len, sizeof known - len, "%s%d", len ? ", " : "", *since);
     }
-    if (param)
-        return ln_call_fail(call, LN_INVALID, "param 'since' should be one of %s", known);
-    return LN_OK;
+    return param ? fail_since(call) : LN_OK;
 }
 
 // ---- Making and freeing ----
@@ -388,17 +395,6 @@ static void destroy(ln_call *call)
     ln_call_release_captured(call);
     ln_free(call->captured);
     ln_free(call);
-}
-
-static bool has_open_input(const ln_op_arg *arg)
-{
-    const ln_tensor_list_entry *l;
-    LN_LIST_FOREACH (l, arg->tensors_in) {
-        const ln_tensor_entry *entry = ln_tensor_table_find(arg->tensor_table, l->name);
-        if (entry && entry->is_open)
-            return true;
-    }
-    return false;
 }
 
 // One block:   | ln_call | outputs ... | inputs ... | tensors of both ... |
@@ -418,7 +414,7 @@ static ln_call *alloc_call(ln_op_arg *op_arg)
     *call = counted;
     call->step_cost = op_arg->info->step_cost > 0 ? op_arg->info->step_cost : 1;
     call->workspace_bytes = SIZE_MAX;
-    call->takes_open = has_open_input(op_arg);
+    call->cost = -1;
     call->outs = (ln_call_output *)(call + 1);
     call->ins = (ln_tensor_entry **)(call->outs + out_count);
     call->step.tensors = (tl_tensor **)(call->ins + in_count);
@@ -441,14 +437,20 @@ static ln_call *create(ln_op_arg *op_arg)
 
 // ---- Inferring ----
 
+static void show_known(ln_tensor_entry *entry, bool is_shown)
+{
+    bool is_known = is_shown && !entry->is_input;
+    entry->tensor->data = is_known ? (void *)(uintptr_t)entry->known : NULL;
+}
+
 void ln_call_show_known(ln_call *call, bool is_shown)
 {
+    for (int i = 0; i < call->in_count; i++)
+        if (call->ins[i])
+            show_known(call->ins[i], is_shown);
     const ln_tensor_list_entry *l;
-    LN_LIST_FOREACH (l, call->op_arg->tensors_in) {
-        ln_tensor_entry *entry = ln_tensor_table_find(call->op_arg->tensor_table, l->name);
-        bool is_known = is_shown && !entry->is_input;
-        entry->tensor->data = is_known ? (void *)(uintptr_t)entry->known : NULL;
-    }
+    LN_LIST_FOREACH (l, call->takes_extra ? call->op_arg->tensors_in : NULL)
+        show_known(ln_tensor_table_find(call->op_arg->tensor_table, l->name), is_shown);
 }
 
 static ln_status infer(ln_call *call)
@@ -602,7 +604,7 @@ static void find_known(ln_call *call)
     if (!info)
         return;
     double units = LN_CALL_COST + units_of_steps(call, info), own = call->step_cost;
-    if (!(units <= MAX_KNOWN_WORK) || !ln_phase_take(call->op_arg->context, units) ||
+    if (!(units <= MAX_KNOWN_WORK) || !ln_context_take_known_work(call->op_arg->context, units) ||
         !take_bytes(call))
         return;
     call->step_cost = step_cost_of(info);
@@ -678,6 +680,7 @@ void ln_call_pre_run(ln_op_arg *op_arg)
     op_arg->priv = call;
     note_found(call);
     call->is_settled = call->is_fixed && !call->is_of_constants; // a data file may give others
+    ln_call_note_cost(call);
     if (!call->is_open) {
         find_known(call);
         ln_call_count_workspace(call, call->by);

@@ -47,6 +47,7 @@ struct ln_call {
     bool is_run;
     bool is_checking;             // for `ln_call_check`: nothing is defined
     bool takes_open;              // some input has its type and shape only in a run
+    bool takes_extra;             // some input has no position
     bool is_open;                 // `infer` cannot say
     bool has_late_shapes;         // planning did not know all shapes, so each run charges the cost
     bool is_fixed;                // what was inferred and chosen is the same in all runs
@@ -58,6 +59,7 @@ struct ln_call {
     unsigned version;             // of the model's parameters, for which it was chosen
     unsigned constants_version;   // likewise
     double step_cost;             // work units for a step of that variant
+    double cost;                  // of what is settled, in steps; negative: not counted
     bool is_counting;             // `workspace` runs: blocks are counted, not taken
     bool is_preparing;            // `prepare` runs, whose memory is no workspace
     bool has_read_shapes;         // `prepare`, likewise
@@ -105,6 +107,9 @@ void ln_call_drop_outputs(ln_call *call);
 
 // After it: every output has a value.
 ln_status ln_call_finish_outputs(ln_call *call);
+
+// Counts the cost of a call that is settled: planning, loading and limits ask for it.
+void ln_call_note_cost(ln_call *call);
 
 // Elements of a tensor or map, with what the bytes of strings add to that; 1 for other objects.
 double ln_object_steps(const ln_object *object);

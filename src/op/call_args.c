@@ -179,7 +179,7 @@ static const ln_param_entry *find_param(const ln_call *call, const char *name)
     if (given)
         return given;
     for (const ln_param_info *info = call->info->params; info->arg_name; info++)
-        if (strcmp(info->arg_name, name) == 0)
+        if (*info->arg_name == *name && strcmp(info->arg_name, name) == 0)
             return info->default_entry;
     return NULL;
 }
@@ -300,10 +300,13 @@ int ln_onnx_dtype_to_number(tl_dtype dtype)
 
 tl_dtype ln_onnx_dtype_from_name(const char *name)
 {
-    if (!name || strlen(name) > 32)
+    size_t len = name ? strlen(name) : 0;
+    char full[40] = "TL_";
+    if (!name || len > 32)
         return TL_DTYPE_INVALID;
-    char full[40];
-    snprintf(full, sizeof full, "%s%s", strncmp(name, "TL_", 3) == 0 ? "" : "TL_", name);
+    if (strncmp(name, "TL_", 3) == 0)
+        return tl_dtype_from_str(name);
+    memcpy(full + 3, name, len + 1);
     return tl_dtype_from_str(full);
 }
 

@@ -36,6 +36,15 @@ typedef struct ln_prepared {
     ln_input_form forms[]; // of the inputs it was made for, if some are open
 } ln_prepared;
 
+// Tables are charged.
+static bool is_free(const ln_prepared *p, size_t byte_count)
+{
+    size_t left = LN_SCRATCH_FREE_BYTES;
+    for (const ln_scratch *block = p->blocks; block; block = block->next)
+        left -= block->byte_count < left ? block->byte_count : left;
+    return byte_count <= left;
+}
+
 void *ln_call_keep(ln_call *call, size_t count, size_t size)
 {
     size_t byte_count;
@@ -47,12 +56,13 @@ void *ln_call_keep(ln_call *call, size_t count, size_t size)
         (void)ln_call_fail(call, LN_STATE, "ln_call_keep is for `prepare`");
         return NULL;
     }
-    ln_scratch *block = ln_scratch_take_new(call->op_arg->context, byte_count);
+    ln_prepared *p = call->prepared;
+    ln_scratch *block =
+        ln_scratch_take_new(is_free(p, byte_count) ? NULL : call->op_arg->context, byte_count);
     if (!block) {
         (void)ln_call_fail(call, ln_error_status(), "%s", ln_error_message());
         return NULL;
     }
-    ln_prepared *p = call->prepared;
     if (!p->blocks)
         call->step.block = p->first = block->bytes;
     block->next = p->blocks;

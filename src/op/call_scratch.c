@@ -107,6 +107,11 @@ static size_t memory_limit(const ln_call *call)
     return ctx ? ctx->limits.memory_byte_count : SIZE_MAX;
 }
 
+static bool is_free(const ln_call *call, size_t sum)
+{
+    return call->is_preparing && sum <= LN_SCRATCH_FREE_BYTES;
+}
+
 // The sum of all blocks with this one.
 static ln_status add_block(ln_call *call, size_t count, size_t size, size_t *out_sum)
 {
@@ -123,7 +128,7 @@ static ln_status add_block(ln_call *call, size_t count, size_t size, size_t *out
                             "takes %zu bytes of workspace, but by its description %zu: see "
                             "`workspace`",
                             *out_sum, call->workspace_bytes);
-    if (*out_sum > memory_limit(call))
+    if (*out_sum > memory_limit(call) && !is_free(call, *out_sum))
         return ln_call_fail(call, LN_LIMIT,
                             "needs %zu bytes of workspace, over the memory limit of %zu", *out_sum,
                             memory_limit(call));
@@ -132,7 +137,8 @@ static ln_status add_block(ln_call *call, size_t count, size_t size, size_t *out
 
 static void *take_from_meter(ln_call *call, size_t byte_count)
 {
-    ln_scratch *block = ln_scratch_take(call->op_arg->context, byte_count);
+    bool is_charged = !is_free(call, call->scratch_bytes);
+    ln_scratch *block = ln_scratch_take(is_charged ? call->op_arg->context : NULL, byte_count);
     if (!block) {
         (void)ln_call_fail(call, ln_error_status(), "%s", ln_error_message());
         return NULL;

@@ -117,11 +117,22 @@ double ln_call_macs(ln_op_arg *op_arg)
     return call && (!call->is_open || call->is_run) ? macs_of(call) : 0;
 }
 
+static double count_cost(const ln_call *call)
+{
+    return call->info->call_cost ? call->info->call_cost(call) : ln_cost_steps(call);
+}
+
 double ln_call_cost(ln_op_arg *op_arg)
 {
     const ln_call *call = op_arg->priv;
     // Between runs a call of late shapes has those of the last run, which say nothing of the next.
     if (!call || (call->has_late_shapes && !call->is_run))
         return 0;
-    return call->info->call_cost ? call->info->call_cost(call) : ln_cost_steps(call);
+    return call->cost >= 0 && ln_call_is_settled(call) ? call->cost : count_cost(call);
+}
+
+void ln_call_note_cost(ln_call *call)
+{
+    if (call->info->compute && call->is_settled && !call->has_late_shapes)
+        call->cost = count_cost(call);
 }

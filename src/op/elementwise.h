@@ -47,7 +47,8 @@ ln_status ln_elew_op_read(ln_call *call, int *out_op);
     X(ATANH, atanh, atanh)                                                                         \
     X(FLOOR, floor, floor)                                                                         \
     X(CEIL, ceil, ceil)                                                                            \
-    X(ROUND, round, rint)
+    X(ROUND, round, rint)                                                                          \
+    X(SIGN, sign, sign)
 
 typedef enum ln_func {
 #define LN_FUNC_ENUM(constant, name, function) LN_FUNC_##constant,

@@ -14,6 +14,7 @@
 
 #include "arch/device.h"
 #include "desc/rule.h"
+#include "ir/open.h"
 #include "pass/firing.h"
 #include "pass/rewrite.h"
 
@@ -215,14 +216,6 @@ static ln_status needs_shapes(const ln_compilation *compilation, const ln_op *op
     return LN_OK;
 }
 
-static bool has_open_input(const ln_context *ctx)
-{
-    for (size_t i = 0; i < ln_context_input_count(ctx); i++)
-        if (ln_context_input_is_open(ctx, i))
-            return true;
-    return false;
-}
-
 // Names every operator that no arch took, up to what a message holds.
 static ln_status check_all_lowered(const ln_compilation *compilation)
 {
@@ -254,7 +247,7 @@ static ln_status check_all_lowered(const ln_compilation *compilation)
                        "no arch of the target takes %zu operator%s: %s; '%s' needs sizes that are "
                        "known before the run%s",
                        left_count, left_count == 1 ? "" : "s", names, orphan,
-                       has_open_input(compilation->ctx)
+                       ln_context_has_open_input(compilation->ctx)
                            ? ": give those of the inputs (ln_context_set_shape, -s)"
                            : ", and they depend on data");
     if (orphan)

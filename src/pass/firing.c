@@ -110,17 +110,25 @@ static ln_context *whole_of(ln_context *ctx)
     return ctx;
 }
 
-// "GRAPH FILE:LINE RULE OP": operators of two graphs may have the same name. The caller frees it.
-static char *key_in_model(const ln_compilation *compilation, const ln_firing *firing)
+// The graph inside a model that is being rewritten; NULL: the model itself.
+static const char *graph_name(const ln_compilation *compilation)
 {
     const ln_context *whole = whole_of(compilation->ctx);
     size_t cursor = 0;
-    const void *name = "";
-    void *graph = compilation->ctx == whole ? compilation->ctx : NULL;
-    while (graph != compilation->ctx && ln_hash_next(whole->graphs, &cursor, &name, &graph))
-        ;
+    const void *name;
+    void *graph;
+    while (compilation->ctx != whole && ln_hash_next(whole->graphs, &cursor, &name, &graph))
+        if (graph == compilation->ctx)
+            return name;
+    return NULL;
+}
+
+// "GRAPH FILE:LINE RULE OP": operators of two graphs may have the same name. The caller frees it.
+static char *key_in_model(const ln_compilation *compilation, const ln_firing *firing)
+{
+    const char *name = graph_name(compilation);
     char *rest = key_of(firing);
-    char *key = rest ? ln_strcat_delim_alloc(name, rest, ' ') : NULL;
+    char *key = rest ? ln_strcat_delim_alloc(name ? name : "", rest, ' ') : NULL;
     ln_free(rest);
     return key;
 }
@@ -170,6 +178,7 @@ ln_status ln_firing_decide(ln_compilation *compilation, ln_firing *firing, bool 
     }
     firing->pass = compilation->pass ? compilation->pass->name : "";
     firing->number = ++compilation->firing_count;
+    firing->graph = graph_name(compilation);
     *out_fires = true;
     if (!options || compilation->is_forced)
         return LN_OK;

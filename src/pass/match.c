@@ -437,7 +437,9 @@ static bool match_all(const ln_context *ctx, ln_match *match, search *s)
     for (size_t i = 0; i < rule->pattern_count && !is_renaming; i++)
         if (has_open_tensor(ctx, match->ops[i]))
             return LN_MISS(match, LN_WHY_OPEN + (int)i, match->ops[i],
-                           "a tensor has a dynamic shape; -s gives it one");
+                           ctx->outer
+                               ? "a tensor of this graph has a shape that is known in the run only"
+                               : "a tensor has a dynamic shape; -s gives it one");
     return ln_match_conditions_hold(ctx, match) && ln_match_is_allowed(ctx, match);
 }
 

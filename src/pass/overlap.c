@@ -4,7 +4,9 @@
 //
 // The list is made anew: a group that is ready is started at once; before that comes what groups
 // that have not been started need; then what needs no group that has not been waited for; and only
-// when nothing else is left, a `wait` for the group that was started first. It names every tensor
+// when nothing else is left, a `wait` for the group that was started first. Of several groups, or
+// operators that groups need, the one with the longest way to the end of the model comes first, by
+// cost; of all else, what comes first in the list. A wait names every tensor
 // of its group, so that lifetimes, the plan and its checker follow from the list. Where that brings
 // nothing between a group and its wait, there is no wait, and the group is one step.
 
@@ -30,6 +32,7 @@
 typedef struct unit {
     const ln_arch *arch;  // of a group; NULL: the host's
     size_t first, count;  // of the operators
+    double rest;          // cost of the longest way from here to the end, in work units
     uint32_t left;        // edges from units that are not done
     uint32_t root;        // the group that it was started with: its neighbours in the new list
     uint32_t next_joined; // of those of one root; NO_UNIT: none
@@ -172,6 +175,26 @@ static ln_status find_edges(overlapping *o)
     return LN_OK;
 }
 
+static double cost_of(const overlapping *o, const unit *u)
+{
+    double cost = 0;
+    for (size_t i = u->first; i < u->first + u->count && !u->is_idle; i++)
+        cost += ln_op_cost(o->ops[i]);
+    return cost;
+}
+
+static void find_rests(overlapping *o)
+{
+    for (size_t k = o->unit_count; k-- > 0;) {
+        unit *u = &o->units[k];
+        u->rest = 0;
+        for (uint32_t e = o->starts[k]; e < o->starts[k + 1]; e++)
+            if (o->units[o->edges[e]].rest > u->rest)
+                u->rest = o->units[o->edges[e]].rest;
+        u->rest += cost_of(o, u);
+    }
+}
+
 static void find_leading(overlapping *o)
 {
     for (size_t k = o->unit_count; k-- > 0;) {
@@ -184,16 +207,23 @@ static void find_leading(overlapping *o)
 
 // ---- The order ----
 
-// Ready units of one kind, the earliest first: a binary heap of their numbers.
+// Ready units of one kind: a binary heap of their numbers.
 typedef struct heap {
     uint32_t *units;
     size_t count;
+    const unit *by_rest; // all units: the longest rest comes first; NULL: the earliest
 } heap;
+
+static bool comes_before(const heap *h, uint32_t a, uint32_t b)
+{
+    double of_a = h->by_rest ? h->by_rest[a].rest : 0, of_b = h->by_rest ? h->by_rest[b].rest : 0;
+    return of_a > of_b || (!(of_a < of_b) && a < b);
+}
 
 static void heap_push(heap *h, uint32_t unit_number)
 {
     size_t at = h->count++;
-    for (; at > 0 && h->units[(at - 1) / 2] > unit_number; at = (at - 1) / 2)
+    for (; at > 0 && comes_before(h, unit_number, h->units[(at - 1) / 2]); at = (at - 1) / 2)
         h->units[at] = h->units[(at - 1) / 2];
     h->units[at] = unit_number;
 }
@@ -203,9 +233,9 @@ static uint32_t heap_pop(heap *h)
     uint32_t top = h->units[0], last = h->units[--h->count];
     size_t at = 0;
     for (size_t child; (child = 2 * at + 1) < h->count; at = child) {
-        if (child + 1 < h->count && h->units[child + 1] < h->units[child])
+        if (child + 1 < h->count && comes_before(h, h->units[child + 1], h->units[child]))
             child++;
-        if (h->units[child] >= last)
+        if (!comes_before(h, h->units[child], last))
             break;
         h->units[at] = h->units[child];
     }
@@ -213,7 +243,9 @@ static uint32_t heap_pop(heap *h)
     return top;
 }
 
-enum { GROUPS, LEADING, OTHERS, KIND_COUNT };
+// What does nothing in a run comes first: it must not stand between two groups of one arch, which
+// are neighbours once it has gone elsewhere.
+enum { IDLE, GROUPS, LEADING, OTHERS, KIND_COUNT };
 
 typedef struct ready {
     heap heaps[KIND_COUNT];
@@ -224,7 +256,8 @@ typedef struct ready {
 static void push_ready(const overlapping *o, ready *r, uint32_t k)
 {
     const unit *u = &o->units[k];
-    heap_push(&r->heaps[u->is_async ? GROUPS : u->leads ? LEADING : OTHERS], k);
+    bool is_idle = u->is_idle && !u->arch;
+    heap_push(&r->heaps[is_idle ? IDLE : u->is_async ? GROUPS : u->leads ? LEADING : OTHERS], k);
 }
 
 static void finish(overlapping *o, ready *r, uint32_t k)
@@ -268,7 +301,11 @@ static void push_wait(overlapping *o, uint32_t root)
 // in flight; a wait goes between them where it cannot.
 static bool joins_last(overlapping *o, ready *r, uint32_t k)
 {
-    uint32_t last = o->order_count > 0 ? o->order[o->order_count - 1] : WAIT;
+    size_t at = o->order_count;
+    while (at > 0 && !(o->order[at - 1] & WAIT) && !o->units[o->order[at - 1]].arch &&
+           o->units[o->order[at - 1]].is_idle)
+        at--;
+    uint32_t last = at > 0 ? o->order[at - 1] : WAIT;
     if ((last & WAIT) || !o->units[k].arch || o->units[last].arch != o->units[k].arch)
         return false;
     if (!o->units[last].is_async) {
@@ -282,7 +319,13 @@ static bool joins_last(overlapping *o, ready *r, uint32_t k)
         join(o, root, k);
         return true;
     }
+    // Before what does nothing in a run: views of what the group makes.
     push_wait(o, root);
+    for (size_t i = o->order_count - 1; i > at; i--) {
+        uint32_t wait = o->order[i];
+        o->order[i] = o->order[i - 1];
+        o->order[i - 1] = wait;
+    }
     if (!is_over)
         finish_joined(o, r, root);
     return false;
@@ -573,7 +616,9 @@ static ln_status overlap(overlapping *o, ready *r)
     if (overwrites(o))
         return LN_OK;
     LN_TRY(find_edges(o));
+    find_rests(o);
     LN_TRY(ready_init(r, o->unit_count));
+    r->heaps[GROUPS].by_rest = r->heaps[LEADING].by_rest = o->units;
     simulate(o, r);
     LN_TRY(decide(o, &is_any, &is_changed));
     if (!is_any)

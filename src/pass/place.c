@@ -542,9 +542,14 @@ static ln_status need_in(placing *p, tensor *t, ln_mem_type mtype)
 static ln_status need_inputs(placing *p, uint32_t i)
 {
     ln_mem_type mtype = memory_of(p, p->devices[i]);
-    for (uint32_t e = p->starts[i]; e < p->starts[i + 1]; e++)
+    for (uint32_t e = p->starts[i]; e < p->starts[i + 1]; e++) {
+        tensor *t = &p->tensors[p->read_tensors[e]];
+        bool is_in_main = t->needs >> LN_MEM_CPU & 1; // by the name that the model gives it
         if (!is_copy(p->ops[i]))
-            LN_TRY(need_in(p, &p->tensors[p->read_tensors[e]], mtype));
+            LN_TRY(need_in(p, t, mtype));
+        else if (is_in_main)
+            LN_TRY(need_in(p, t, LN_MEM_CPU));
+    }
     return LN_OK;
 }
 

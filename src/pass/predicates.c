@@ -8,6 +8,7 @@
 #include <lightnet/allocator.h>
 #include <lightnet/util.h>
 
+#include "base/grain.h"
 #include "ir/dfg.h"
 #include "op/types.h"
 #include "pass/magnitude.h"
@@ -147,7 +148,7 @@ static bool judge(const ln_context *ctx, const char *tname, bool is_so)
 PREDICATE(outgrows_cache)
 {
     const tl_tensor *tensor = find_tensor(ctx, args);
-    return tensor && judge(ctx, args[0].tensors[0], tl_tensor_size(tensor) > CACHE_BYTES);
+    return tensor && judge(ctx, args[0].tensors[0], tl_tensor_size(tensor) > ln_grain(CACHE_BYTES));
 }
 
 PREDICATE(keeps_order)

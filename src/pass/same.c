@@ -18,6 +18,7 @@
 #include <lightnet/util.h>
 
 #include "base/name_hash.h"
+#include "base/siphash.h"
 #include "base/text.h"
 #include "ir/context.h"
 #include "ir/dfg.h"

@@ -30,6 +30,11 @@ ln_status ln_why_watch_create(const char *rule, const char *target,
                               ln_why_watch **out_why);
 void ln_why_watch_destroy(ln_why_watch *why); // accepts NULL
 
+// Calls `function` for each graph inside `ctx`, whose rewrites may be watched as well, up to the
+// first that fails.
+ln_status ln_why_each_graph(const ln_context *ctx,
+                            ln_status (*function)(ln_context *graph, void *user), void *user);
+
 // To be told of every firing, and of the model after each pass.
 void ln_why_note_firing(ln_why_watch *why, const ln_firing *firing);
 void ln_why_note_pass(ln_why_watch *why, const char *pass, const ln_context *ctx);

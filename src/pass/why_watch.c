@@ -12,6 +12,7 @@
 #include <lightnet/arch.h>
 #include <lightnet/spelling.h>
 
+#include "ir/context.h"
 #include "pass/why.h"
 
 extern const ln_rule_set ln_rules_core, ln_rules_general;
@@ -156,13 +157,29 @@ static ln_status find_rule(finder *f, const char *target, const ln_optimize_opti
     return LN_OK;
 }
 
+typedef struct type_count {
+    const char *optype;
+    size_t count;
+} type_count;
+
+static ln_status count_in_graph(ln_context *graph, void *user)
+{
+    type_count *c = user;
+    const ln_op *op;
+    LN_LIST_FOREACH (op, graph->ops)
+        c->count += strcmp(op->op_arg->optype, c->optype) == 0;
+    return LN_OK;
+}
+
+// In the model and in the graphs inside it.
 static size_t count_of_type(const ln_context *ctx, const char *optype)
 {
-    size_t count = 0;
+    type_count c = {.optype = optype};
     const ln_op *op;
     LN_LIST_FOREACH (op, ctx->ops)
-        count += strcmp(op->op_arg->optype, optype) == 0;
-    return count;
+        c.count += strcmp(op->op_arg->optype, optype) == 0;
+    (void)ln_context_each_graph(ctx, count_in_graph, &c);
+    return c.count;
 }
 
 static ln_status fail_not_found(const finder *f)
@@ -208,6 +225,12 @@ ln_status ln_why_watch_create(const char *rule, const char *target,
     return LN_OK;
 }
 
+ln_status ln_why_each_graph(const ln_context *ctx,
+                            ln_status (*function)(ln_context *graph, void *user), void *user)
+{
+    return ln_context_each_graph(ctx, function, user);
+}
+
 void ln_why_watch_destroy(ln_why_watch *why)
 {
     ln_why_ask(NULL);
@@ -235,8 +258,10 @@ static void note_firing(ln_why_watch *why, const ln_firing *firing)
         why->fired_count++;
     if (why->fired_count + why->skipped_count > MAX_LINES)
         return;
-    fprintf(why->out, "  firing %zu%s: pass %s, at '%s' (%s)\n", firing->number,
-            firing->is_skipped ? ", skipped" : "", firing->pass, firing->op, firing->optype);
+    fprintf(why->out, "  firing %zu%s: pass %s, at '%s' (%s)%s%s%s\n", firing->number,
+            firing->is_skipped ? ", skipped" : "", firing->pass, firing->op, firing->optype,
+            firing->graph ? " in graph '" : "", firing->graph ? firing->graph : "",
+            firing->graph ? "'" : "");
 }
 
 void ln_why_note_firing(ln_why_watch *why, const ln_firing *firing)

@@ -33,20 +33,19 @@ static uint32_t end_step(const ln_plan *plan)
 static ln_status check_value(const ln_plan *plan, size_t i)
 {
     const ln_plan_value *v = &plan->values[i];
-    size_t end;
+    size_t end, align = ln_mem_type_align(v->mtype);
     if (!v->name)
         return LN_FAIL(LN_INVALID, "value %zu of the plan has no name", i);
     if (v->mtype == LN_MEM_NONE || !ln_mem_type_is_used(v->mtype))
         return LN_FAIL(LN_INVALID, "'%.200s' has memory type %d, which holds nothing", v->name,
                        (int)v->mtype);
-    if (!ln_size_add(v->offset, v->byte_count, &end) || !ln_size_align(end, LN_MEM_ALIGN, &end))
+    if (!ln_size_add(v->offset, v->byte_count, &end) || !ln_size_align(end, align, &end))
         return LN_FAIL(LN_INVALID, "'%.200s': offset %zu and %zu bytes overflow", v->name,
                        v->offset, v->byte_count);
     if (v->offset == 0)
         return LN_FAIL(LN_INVALID, "'%.200s' has no offset", v->name);
-    if (!v->owner && v->offset % LN_MEM_ALIGN != 0)
-        return LN_FAIL(LN_INVALID, PLAN_VALUE " is not aligned to %d", PLAN_VALUE_ARGS(v),
-                       LN_MEM_ALIGN);
+    if (!v->owner && v->offset % align != 0)
+        return LN_FAIL(LN_INVALID, PLAN_VALUE " is not aligned to %zu", PLAN_VALUE_ARGS(v), align);
     if (v->is_static && v->is_input)
         return LN_FAIL(LN_INVALID, "'%.200s' is an input and static", v->name);
     if (v->is_load && (!v->is_static || v->is_output))
@@ -230,10 +229,10 @@ static ln_status check_totals_add_up(const ln_plan *plan, ln_mem_type mtype, boo
                        name, t->static_byte_count, t->workspace_byte_count, t->peak_byte_count);
     if (!is_used && sum != 0)
         return LN_FAIL(LN_INVALID, "%s has no values, but a peak of %zu bytes", name, sum);
-    if (is_used && t->static_byte_count < LN_MEM_ALIGN)
+    if (is_used && t->static_byte_count < ln_mem_type_align(mtype))
         return LN_FAIL(LN_INVALID,
-                       "%s: %zu static bytes leave out the first %d, which are reserved", name,
-                       t->static_byte_count, LN_MEM_ALIGN);
+                       "%s: %zu static bytes leave out the first %zu, which are reserved", name,
+                       t->static_byte_count, ln_mem_type_align(mtype));
     return LN_OK;
 }
 
@@ -247,12 +246,13 @@ static ln_status check_regions_of(const ln_plan *plan, ln_mem_type mtype)
     if (!is_used)
         return LN_OK;
 
-    size_t static_end = LN_MEM_ALIGN, workspace_end = t->static_byte_count;
+    size_t align = ln_mem_type_align(mtype), static_end = align,
+           workspace_end = t->static_byte_count;
     for (size_t i = 0; i < plan->value_count; i++) {
         const ln_plan_value *v = &plan->values[i];
         if (v->mtype != mtype || v->is_load)
             continue;
-        size_t start = v->is_static ? LN_MEM_ALIGN : t->static_byte_count;
+        size_t start = v->is_static ? align : t->static_byte_count;
         size_t end = v->is_static ? t->static_byte_count : t->peak_byte_count;
         size_t v_end = v->offset + v->byte_count;
         if (v->offset < start || v_end > end)
@@ -263,8 +263,8 @@ static ln_status check_regions_of(const ln_plan *plan, ln_mem_type mtype)
         if (v->byte_count && v_end > *used_end)
             *used_end = v_end;
     }
-    ln_size_align(static_end, LN_MEM_ALIGN, &static_end);
-    ln_size_align(workspace_end, LN_MEM_ALIGN, &workspace_end);
+    ln_size_align(static_end, align, &static_end);
+    ln_size_align(workspace_end, align, &workspace_end);
     if (t->static_byte_count != static_end)
         return LN_FAIL(LN_INVALID, "%s: the static region has %zu bytes, its values end at %zu",
                        ln_mem_type_name(mtype), t->static_byte_count, static_end);
@@ -276,18 +276,18 @@ static ln_status check_regions_of(const ln_plan *plan, ln_mem_type mtype)
 
 static ln_status check_load_region_of(const ln_plan *plan, ln_mem_type mtype)
 {
-    size_t total = plan->totals[mtype].load_byte_count, end = 0;
+    size_t total = plan->totals[mtype].load_byte_count, end = 0, align = ln_mem_type_align(mtype);
     for (size_t i = 0; i < plan->value_count; i++) {
         const ln_plan_value *v = &plan->values[i];
         if (v->mtype != mtype || !v->is_load)
             continue;
-        if (v->offset < LN_MEM_ALIGN)
-            return LN_FAIL(LN_INVALID, PLAN_VALUE " is in the first %d bytes, which are reserved",
-                           PLAN_VALUE_ARGS(v), LN_MEM_ALIGN);
+        if (v->offset < align)
+            return LN_FAIL(LN_INVALID, PLAN_VALUE " is in the first %zu bytes, which are reserved",
+                           PLAN_VALUE_ARGS(v), align);
         if (v->byte_count && v->offset + v->byte_count > end)
             end = v->offset + v->byte_count;
     }
-    ln_size_align(end, LN_MEM_ALIGN, &end);
+    ln_size_align(end, align, &end);
     if (total != end)
         return LN_FAIL(LN_INVALID, "%s: loading has %zu bytes, its values end at %zu",
                        ln_mem_type_name(mtype), total, end);

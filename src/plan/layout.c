@@ -68,13 +68,13 @@ static ln_status find_lifetimes(layout *l, const ln_plan_step *steps, size_t ste
 
 static ln_status place_statics(layout *l, ln_mem_type mtype, size_t *out_end)
 {
-    size_t end = LN_MEM_ALIGN;
+    size_t align = ln_mem_type_align(mtype), end = align;
     for (size_t i = 0; i < l->count; i++) {
         ln_plan_value *v = &l->values[i];
         if (v->mtype != mtype || !v->is_static || v->is_load || l->lives[i].root != i)
             continue;
         v->offset = end;
-        if (!ln_size_add(end, v->byte_count, &end) || !ln_size_align(end, LN_MEM_ALIGN, &end))
+        if (!ln_size_add(end, v->byte_count, &end) || !ln_size_align(end, align, &end))
             return LN_FAIL(LN_LIMIT, "the static values up to '%.200s' overflow",
                            v->name ? v->name : "");
     }
@@ -101,7 +101,8 @@ static ln_status place_arena(layout *l, ln_mem_type mtype, bool is_load, size_t 
                                               .first_step = l->lives[i].first_step,
                                               .last_step = l->lives[i].last_step};
     }
-    LN_TRY(ln_plan_arena(l->intervals, count, LN_MEM_ALIGN, first_offset, out_byte_count));
+    size_t align = ln_mem_type_align(mtype);
+    LN_TRY(ln_plan_arena(l->intervals, count, align, first_offset, out_byte_count));
     for (size_t k = 0; k < count; k++)
         l->values[l->interval_of[k]].offset = l->intervals[k].offset;
     return LN_OK;
@@ -119,9 +120,10 @@ static ln_status place_type(layout *l, ln_mem_type mtype)
     LN_TRY(place_statics(l, mtype, &t->static_byte_count));
     LN_TRY(place_arena(l, mtype, false, t->static_byte_count, &t->workspace_byte_count));
     t->peak_byte_count = t->static_byte_count + t->workspace_byte_count; // the arena proved it
-    LN_TRY(place_arena(l, mtype, true, LN_MEM_ALIGN, &t->load_byte_count));
+    size_t align = ln_mem_type_align(mtype);
+    LN_TRY(place_arena(l, mtype, true, align, &t->load_byte_count));
     if (t->load_byte_count > 0)
-        t->load_byte_count += LN_MEM_ALIGN; // as well
+        t->load_byte_count += align; // as well
     return LN_OK;
 }
 

@@ -24,7 +24,8 @@ static block *blocks;
 
 static ln_status fail_alloc(ln_mem_type mtype, size_t byte_count, ln_status status)
 {
-    return ln_fail_of_device(status, "%zu bytes of %s", byte_count, ln_mem_type_title(mtype));
+    return ln_fail_of_device(status, "%zu bytes of %s cannot be allocated", byte_count,
+                             ln_mem_type_title(mtype));
 }
 
 ln_status ln_mem_device_alloc(ln_mem_type mtype, const ln_mem_device *device, size_t byte_count,
@@ -38,7 +39,7 @@ ln_status ln_mem_device_alloc(ln_mem_type mtype, const ln_mem_device *device, si
     ln_error_clear();
     ln_status status = device->alloc(device->device, byte_count, &start);
     if (status == LN_OK && !start)
-        status = LN_NO_MEMORY;
+        status = LN_FAIL(LN_INTERNAL, "`alloc` returns LN_OK and no address");
     if (status != LN_OK) {
         ln_free(b);
         return fail_alloc(mtype, byte_count, status);

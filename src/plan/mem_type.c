@@ -275,6 +275,12 @@ ln_status ln_mem_type_add_of_devices(const char *name, const char *title, size_t
     return status;
 }
 
+size_t ln_mem_type_align(ln_mem_type mtype)
+{
+    size_t align = ln_mem_type_info(mtype).align_size;
+    return align > LN_MEM_ALIGN ? align : LN_MEM_ALIGN;
+}
+
 bool ln_mem_type_is_of_devices(ln_mem_type mtype)
 {
     added_type *a = added_at(mtype);

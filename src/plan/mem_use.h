@@ -12,6 +12,10 @@
 // Whether the number is that of a memory type, LN_MEM_NONE included.
 bool ln_mem_type_is_used(ln_mem_type mtype);
 
+// What offsets of tensors in this memory are multiples of, at least LN_MEM_ALIGN: also of a type
+// that is not registered.
+size_t ln_mem_type_align(ln_mem_type mtype);
+
 // Keeps a memory type registered until it is dropped. Thread-safe, as are all.
 void ln_mem_type_hold(ln_mem_type mtype);
 void ln_mem_type_drop(ln_mem_type mtype);

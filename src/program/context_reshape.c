@@ -9,6 +9,17 @@
 #include "ir/phase.h"
 #include "program/face.h"
 
+static ln_status fail_shape(const ln_input_shape *shape)
+{
+    char text[LN_SHAPE_TEXT_BYTES] = "no dimensions";
+    if (shape->ndim >= 0 && shape->ndim <= TL_MAXDIM && shape->dims)
+        ln_sprint_shape(text, sizeof text, shape->ndim, shape->dims);
+    return LN_FAIL(LN_INVALID,
+                   "input '%s' cannot have rank %d with %s: a rank is 0 to %d, a dimension 0 or "
+                   "more, and all elements at most %d",
+                   shape->tname, shape->ndim, text, TL_MAXDIM, INT32_MAX);
+}
+
 static ln_status check_names(const ln_context *ctx, size_t count, const ln_input_shape *shapes)
 {
     for (size_t k = 0; k < count; k++) {
@@ -22,7 +33,11 @@ static ln_status check_names(const ln_context *ctx, size_t count, const ln_input
         int len;
         if (shapes[k].ndim < 0 || (shapes[k].ndim > 0 && !shapes[k].dims) ||
             !tl_shape_len(shapes[k].ndim, shapes[k].dims, &len))
-            return LN_FAIL(LN_INVALID, "the shape for input '%s' cannot be", entry->name);
+            return fail_shape(&shapes[k]);
+        for (size_t earlier = 0; earlier < k; earlier++)
+            if (ln_streq(shapes[earlier].tname, shapes[k].tname))
+                return LN_FAIL(LN_INVALID, "input '%s' is given two shapes in one call",
+                               entry->name);
     }
     return LN_OK;
 }

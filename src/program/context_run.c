@@ -18,6 +18,7 @@
 #include "ir/context.h"
 #include "ir/open.h"
 #include "ir/phase.h"
+#include "ir/symbols.h"
 #include "program/face.h"
 #include "program/failover.h"
 
@@ -123,7 +124,8 @@ static ln_status follow(ln_context *ctx)
 static ln_status run(ln_context *ctx)
 {
     bool follows = ln_plans_follow(ctx) && has_values(ctx);
-    return follows ? follow(ctx) : ln_context_run_alone(ctx);
+    ln_status status = follows ? follow(ctx) : ln_context_run_alone(ctx);
+    return ln_symbols_explain(ctx, status, 0, NULL);
 }
 
 // Main memory of the plan that has run.

@@ -149,7 +149,7 @@ ln_status ln_instances_create(ln_context *home, const ln_instance *first, size_t
         return status;
     }
     all->sharing = ln_plans_have_constants(home) ? HAS_FIRST : NO_FIRST;
-    status = first ? list_first(all, first, count, shapes) : LN_OK;
+    status = shapes ? list_first(all, first, count, shapes) : LN_OK;
     if (status == LN_OK)
         *out_instances = all;
     else
@@ -299,11 +299,20 @@ static void note_failure(ln_row *r, ln_status status)
     r->reason = is_of_maker ? NULL : ln_strdup(ln_error_message());
 }
 
+static ln_status add_planned(ln_context *graph, void *user)
+{
+    *(size_t *)user += graph->mem_sizes[LN_MEM_CPU];
+    return LN_OK;
+}
+
 static void note_made(ln_instances *all, ln_row *r, const made *m)
 {
     size_t byte_count = m->ctx ? ln_memory_size(m->ctx->static_memory, LN_MEM_CPU) : 0;
-    r->byte_count = m->has_joined ? 0 : byte_count; // the program holds those
-    all->byte_count += byte_count;
+    size_t of_graphs = 0; // which have constants and a workspace of their own
+    if (m->ctx)
+        (void)ln_context_each_graph(m->ctx, add_planned, &of_graphs);
+    r->byte_count = of_graphs + (m->has_joined ? 0 : byte_count); // the program holds those
+    all->byte_count += of_graphs + byte_count;
     r->ctx = m->ctx;
     r->held.instance = r->instance = m->instance;
     r->state = m->ctx ? READY : REFUSED;
@@ -441,14 +450,15 @@ static ln_status clone_home(ln_instances *all, const ln_context *caller, ln_cont
 }
 
 // Of the instance.
-static ln_status clone_instance(ln_instances *all, ln_row *r, ln_context **out_clone)
+static ln_status clone_instance(ln_instances *all, const ln_context *caller, ln_row *r,
+                                ln_context **out_clone)
 {
     pthread_mutex_lock(&all->lock);
     *out_clone = r->idle;
     r->idle = NULL;
     pthread_mutex_unlock(&all->lock);
     if (!*out_clone)
-        return ln_context_clone(r->ctx, out_clone);
+        return r->ctx ? ln_context_clone(r->ctx, out_clone) : clone_home(all, caller, out_clone);
     ln_memory *workspace;
     ln_status status = ln_memory_create_raw((*out_clone)->devices, (*out_clone)->static_sizes,
                                             (*out_clone)->mem_sizes, &workspace);
@@ -467,7 +477,7 @@ ln_status ln_instances_take_context(ln_instances *all, const ln_context *caller,
                                     const ln_held_instance *held, ln_context **out_ctx)
 {
     *out_ctx = NULL;
-    return held ? clone_instance(all, (ln_row *)(uintptr_t)held, out_ctx)
+    return held ? clone_instance(all, caller, (ln_row *)(uintptr_t)held, out_ctx)
                 : clone_home(all, caller, out_ctx);
 }
 
@@ -487,7 +497,7 @@ static void empty(ln_context *ctx)
 void ln_instances_give_context(ln_instances *all, const ln_held_instance *held, ln_context *ctx)
 {
     ln_row *r = (ln_row *)(uintptr_t)held;
-    if (!ctx || !r) {
+    if (!ctx || !r || ctx->graphs) { // which keep a workspace
         ln_context_free(ctx);
         return;
     }

@@ -17,8 +17,9 @@ typedef struct ln_held_instance {
     const ln_instance *instance; // NULL: its plan is no frame, so that copies of its context run it
 } ln_held_instance;
 
-// Of `home`, LOADED, which is borrowed. `first`, borrowed too, is its instance, for `shapes`: then
-// the others share its constants. NULL: it has none, and is unloaded once another has constants.
+// Of `home`, LOADED, which is borrowed, and is itself the instance for `shapes`, of which `first`,
+// borrowed too, is the frame; NULL: it is none. The others share its constants. `shapes` NULL: it
+// is no instance, and is unloaded once another has constants.
 ln_status ln_instances_create(ln_context *home, const ln_instance *first, size_t count,
                               const ln_input_shape *shapes, ln_instances **out_instances);
 void ln_instances_destroy(ln_instances *instances); // when nothing is held; NULL is fine

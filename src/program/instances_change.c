@@ -18,16 +18,9 @@
 #include "compile/runner.h"
 #include "ir/bound.h"
 #include "ir/context.h"
+#include "ir/open.h"
 
 // ---- Life ----
-
-static bool has_open_inputs(const ln_context *ctx)
-{
-    bool is_any = false;
-    for (size_t i = 0; !is_any && ln_context_input(ctx, i); i++)
-        is_any = ln_context_input_is_open(ctx, i) != 0;
-    return is_any;
-}
 
 static size_t workspace_of(const ln_context *plan)
 {
@@ -43,7 +36,7 @@ static ln_status list_current(ln_instances *all, size_t count, const ln_input_sh
     r->state = READY;
     r->holder_count = 1;
     all->current = r;
-    all->has_first = !has_open_inputs(all->home) && ln_plans_is_as_loaded(all->home);
+    all->has_first = !ln_context_has_open_input(all->home) && ln_plans_is_as_loaded(all->home);
     all->byte_count = ln_memory_size(all->home->static_memory, LN_MEM_CPU);
     all->workspace_byte_count = workspace_of(all->home);
     r->byte_count = all->has_first ? 0 : all->byte_count;
@@ -137,7 +130,7 @@ static ln_status load_row(ln_instances *all, ln_row *r)
     LN_TRY(ln_plans_enter(all->home, r->ctx));
     if (is_new)
         note_loaded(all, r, r->ctx);
-    if (ln_plans_have_constants(all->home) || has_open_inputs(r->ctx))
+    if (ln_plans_have_constants(all->home) || ln_context_has_open_input(r->ctx))
         return LN_OK;
     LN_TRY(ln_plans_share_constants(all->home, r->ctx));
     if (ln_plans_have_constants(all->home))

@@ -9,6 +9,7 @@
 
 #include "compile/instance.h"
 #include "ir/context.h"
+#include "ir/open.h"
 
 // ---- Life ----
 
@@ -77,6 +78,15 @@ static ln_status note_end(const ln_context *ctx, ln_program_end *end, const ln_t
     return end->name ? LN_OK : LN_NO_MEMORY;
 }
 
+// True if there are some.
+static bool note_open_axes(const ln_context *ctx, ln_program_end *end)
+{
+    for (int d = 0; d < end->tensor.ndim && !end->is_dynamic; d++)
+        if (ln_context_tensor_dim(ctx, end->name, d) < 0)
+            end->open_axes |= 1u << d;
+    return end->open_axes != 0;
+}
+
 // Outputs follow from inputs.
 static bool takes_shapes(const ln_program *program, const ln_program_end *end, bool has_instances)
 {
@@ -94,23 +104,30 @@ static ln_status note_ends(ln_program *program, bool has_first, bool has_instanc
     program->input_count = input_count;
     program->output_count = output_count;
     ln_program_end *end = program->ends;
+    bool has_open_axes = false;
     for (size_t i = 0; i < input_count; i++, end++) {
         const ln_tensor_entry *entry = ln_context_input(ctx, i);
         end->is_input = true;
         LN_TRY(note_end(ctx, end, entry));
+        has_open_axes = note_open_axes(ctx, end) || has_open_axes;
         if (has_first)
             LN_TRY(copy_first(end, entry));
     }
-    for (size_t i = 0; i < output_count; i++, end++)
+    for (size_t i = 0; i < output_count; i++, end++) {
         LN_TRY(note_end(ctx, end, ln_context_output(ctx, i)));
+        if (has_open_axes)
+            note_open_axes(ctx, end);
+    }
     for (size_t i = 0; i < input_count + output_count; i++)
         program->ends[i].takes_shapes = takes_shapes(program, &program->ends[i], has_instances);
     return LN_OK;
 }
 
-// Of a program with an instance, where that is for shapes that others may follow.
+// Of a program that was never bound all are made for the shapes of runs; else there is one.
 static ln_status make_instances(ln_program *program)
 {
+    if (ln_context_has_open_input(program->ctx))
+        return ln_instances_create(program->ctx, NULL, 0, NULL, &program->instances);
     ln_input_shape *shapes = ln_alloc_array(program->input_count + 1, sizeof *shapes);
     if (!shapes)
         return LN_NO_MEMORY;
@@ -125,14 +142,6 @@ static ln_status make_instances(ln_program *program)
         ln_instances_create(program->ctx, program->instance, count, shapes, &program->instances);
     ln_free(shapes);
     return status;
-}
-
-static bool has_open_inputs(const ln_context *ctx)
-{
-    bool is_any = false;
-    for (size_t i = 0; !is_any && ln_context_input(ctx, i); i++)
-        is_any = ln_context_input_is_open(ctx, i) != 0;
-    return is_any;
 }
 
 static ln_status adopt(ln_context *ctx, ln_program **out_program);
@@ -151,8 +160,7 @@ static ln_status make_failover(ln_program *program)
 static ln_status fill(ln_program *program)
 {
     bool has_frame = ln_frame_fits(program->ctx);
-    bool has_instances =
-        ln_plans_have_instances(program->ctx) && (has_frame || has_open_inputs(program->ctx));
+    bool has_instances = ln_plans_have_instances(program->ctx);
     LN_TRY(note_ends(program, true, has_instances));
     if (has_frame)
         LN_TRY(ln_instance_create(program->ctx, &program->instance));
@@ -288,7 +296,9 @@ int ln_program_tensor_rank(const ln_program *program, const char *tname)
 int64_t ln_program_tensor_dim(const ln_program *program, const char *tname, int axis)
 {
     const ln_program_end *end = ln_program_find(program, tname);
-    return end && axis >= 0 && axis < end->tensor.ndim ? end->tensor.dims[axis] : -1;
+    if (!end || axis < 0 || axis >= end->tensor.ndim || (end->open_axes >> axis & 1u) != 0)
+        return -1;
+    return end->tensor.dims[axis];
 }
 
 const char *ln_program_tensor_symbol(const ln_program *program, const char *tname, int axis)

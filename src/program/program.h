@@ -17,6 +17,7 @@ typedef struct ln_program_end {
     char *name;          // the program's own
     tl_tensor tensor;    // without data
     int dims[TL_MAXDIM]; // of a dynamic tensor
+    uint32_t open_axes;  // those that have a size by default only, a bit for each
     bool is_dynamic;     // it has no shape as long as it has no value
     bool takes_shapes;   // it may have others: it is dynamic, or was bound to its shape
     void *first;         // of an input that frames have: what it holds at first; NULL: zeros

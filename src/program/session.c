@@ -87,6 +87,7 @@ static ln_status fill_session(ln_session *session)
                                      .devices = ln_devices_retain(ctx->devices),
                                      .progress = &session->progress,
                                      .timeout = ctx->timeout,
+                                     .priority = ctx->priority,
                                      .thread_count = ctx->thread_count,
                                      .pool = ln_pool_retain(ctx->pool),
                                      .writes = ln_writes_retain(ctx->writes)};
@@ -516,14 +517,16 @@ ln_status ln_session_set_data(ln_session *session, const char *tname, const void
 {
     const ln_program_end *end;
     LN_TRY(find_input(session, tname, &end));
+    if (end->is_dynamic)
+        return LN_FAIL(LN_STATE,
+                       "the shape of tensor '%s' is open: set a value that has a shape, an object "
+                       "(ln_session_set_object)",
+                       tname);
     if (runs_clone(session)) {
         LN_TRY(ln_context_set_data_n(session->clone, tname, data, byte_count));
         unbind(session, end);
         return LN_OK;
     }
-    if (end->is_dynamic)
-        return LN_FAIL(LN_STATE, "the shape of tensor '%s' is open; use ln_session_set_object",
-                       tname);
     const tl_tensor *now = &end->tensor;
     if (session->values)
         LN_TRY(ln_session_find_value(session, end, &now));
@@ -746,6 +749,13 @@ ln_status ln_session_set_timeout(ln_session *session, double seconds)
 {
     LN_TRY(check_ended(session));
     return ln_context_set_timeout(runs_clone(session) ? session->clone : session->face, seconds);
+}
+
+ln_status ln_session_set_priority(ln_session *session, int priority)
+{
+    LN_TRY(check_ended(session));
+    LN_TRY(ln_context_set_priority(session->face, priority));
+    return session->clone ? ln_context_set_priority(session->clone, priority) : LN_OK;
 }
 
 ln_status ln_session_set_cancel(ln_session *session, ln_cancel *cancel)

@@ -13,10 +13,12 @@
 #include <lightnet/allocator.h>
 
 #include "base/checked.h"
+#include "base/error_state.h"
 #include "compile/exchange.h"
 #include "compile/runner.h"
 #include "ir/context.h"
 #include "ir/phase.h"
+#include "ir/symbols.h"
 
 // ---- Values ----
 
@@ -200,11 +202,10 @@ static ln_status need_workspace(ln_session *session, const ln_context *plan)
         ends[m] = ends[m] > has ? ends[m] : has;
     }
     ends[LN_MEM_CPU] = has_more ? more : need;
-    ln_memory *workspace;
-    LN_TRY(ln_memory_create_raw(plan->devices, begins, ends, &workspace));
+    // No frame is in it, and a device may not have room for two.
     ln_memory_release(session->workspace);
-    session->workspace = workspace;
-    return LN_OK;
+    session->workspace = NULL;
+    return ln_memory_create_raw(plan->devices, begins, ends, &session->workspace);
 }
 
 // No memory of the caller's is in use where it is.
@@ -331,11 +332,24 @@ static ln_status change_to(ln_session *session, const ln_held_instance *held)
     return status;
 }
 
+// Where a device has no room for a new instance beside the workspace, that goes.
+static ln_status hold_alone(ln_session *session, const ln_held_instance **out_held)
+{
+    ln_status status = hold(session, out_held);
+    if (status != LN_NO_MEMORY || !session->workspace)
+        return status;
+    LN_TRY(change_to(session, NULL));
+    ln_memory_release(session->workspace);
+    session->workspace = NULL;
+    ln_error_clear();
+    return hold(session, out_held);
+}
+
 static ln_status run(ln_session *session)
 {
     const ln_held_instance *held;
     session->has_results = false;
-    LN_TRY(hold(session, &held));
+    LN_TRY(hold_alone(session, &held));
     if (held != session->held)
         LN_TRY(change_to(session, held));
     if (!held && session->face != &session->own_face)
@@ -346,9 +360,23 @@ static ln_status run(ln_session *session)
     return LN_OK;
 }
 
+// A context's run adds that itself.
+static ln_status explain(ln_session *session, ln_status status)
+{
+    size_t count;
+    if (status != LN_INVALID || session->face != &session->own_face)
+        return status;
+    ln_error_state reason;
+    ln_error_save(&reason);
+    bool is_listed = list_shapes(session, &count) == LN_OK;
+    ln_error_restore(&reason);
+    return is_listed ? ln_symbols_explain(session->program->ctx, status, count, session->shapes)
+                     : status;
+}
+
 ln_status ln_session_run_values(ln_session *session)
 {
     ln_phase phase;
     ln_phase_begin(session->face, LN_PHASE_RUN, &phase);
-    return ln_phase_end(&phase, run(session));
+    return ln_phase_end(&phase, explain(session, run(session)));
 }

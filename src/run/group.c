@@ -3,6 +3,8 @@
 
 #include "run/group.h"
 
+#include <unistd.h>
+
 #include <lightnet/allocator.h>
 #include <lightnet/op_support.h>
 #include <lightnet/util.h>
@@ -69,16 +71,19 @@ static ln_status prepare(ln_group *group)
         group->op_count++;
     }
     ln_error_clear();
-    return group->arch->prepare(group->device, group->ops, &group->prepared);
+    ln_status status = group->arch->prepare(group->device, group->ops, &group->prepared);
+    if (status == LN_OK && group->prepared && !group->arch->release)
+        return LN_FAIL(LN_INTERNAL, "it returns a group, and the arch has no `release`");
+    return status;
 }
 
 // Whose fault it is.
-static ln_status finish(const ln_group *group, ln_status status)
+static ln_status finish(const ln_group *group, const char *function, ln_status status)
 {
     const char *arch = group->arch->arch_name, *first = group->first->op_arg->name;
     if (status == LN_OK)
         return LN_OK;
-    return ln_fail_of_device(status, "arch '%s': group of '%s'", arch, first);
+    return ln_fail_of_device(status, "arch '%s': `%s` of the group of '%s'", arch, function, first);
 }
 
 static ln_status create(const ln_list *ops, ln_group **out_group)
@@ -119,7 +124,7 @@ ln_status ln_group_create(const ln_arch *arch, const ln_list *ops, ln_group **ou
     group->device = ln_arch_device(((const ln_op *)ops->data)->op_arg->context, arch);
     group->first = ops->data;
     group->ops = ordered;
-    status = finish(group, prepare(group));
+    status = finish(group, "prepare", prepare(group));
     if (status == LN_OK)
         *out_group = group;
     else
@@ -160,6 +165,7 @@ static bool leave(ln_group *group, tl_tensor *const *addresses)
     if (!flight)
         return false;
     flight->addresses = addresses;
+    flight->process = getpid();
     put_left(group, flight);
     return true;
 }
@@ -220,6 +226,12 @@ static ln_status ask(const ln_group *group, tl_tensor *const *addresses, int *ou
     return LN_OK;
 }
 
+// A child process has not what the device of its parent computes, nor anybody to wait for.
+static bool is_of_parent(const ln_flight *flight)
+{
+    return flight->process != getpid();
+}
+
 // How a run that was given up went is of no interest.
 void ln_group_finish(ln_group *group, tl_tensor *const *addresses)
 {
@@ -229,7 +241,8 @@ void ln_group_finish(ln_group *group, tl_tensor *const *addresses)
     ln_error_state reason;
     ln_error_save(&reason);
     while ((flight = take_left(group, addresses))) {
-        (void)group->arch->wait(group->device, group->prepared, flight->addresses);
+        if (!is_of_parent(flight))
+            (void)group->arch->wait(group->device, group->prepared, flight->addresses);
         ln_free(flight);
     }
     ln_error_restore(&reason);
@@ -244,8 +257,9 @@ ln_status ln_group_finish_in_time(const ln_context *ctx, ln_group *group,
         return LN_OK;
     }
     while (atomic_load(&group->left_count) > 0 && (flight = take_left(group, addresses))) {
-        int is_over;
-        (void)ask(group, flight->addresses, &is_over);
+        int is_over = is_of_parent(flight);
+        if (!is_over)
+            (void)ask(group, flight->addresses, &is_over);
         if (!is_over) {
             put_left(group, flight);
             (void)ln_phase_check(ctx, NULL);
@@ -264,8 +278,9 @@ ln_status ln_group_start(void *block, tl_tensor *const *addresses)
     const ln_group *group = block;
     const ln_arch *arch = group->arch;
     ln_error_clear();
-    return finish(group, (arch->run ? arch->run : arch->run_async)(group->device, group->prepared,
-                                                                   addresses));
+    if (arch->run)
+        return finish(group, "run", arch->run(group->device, group->prepared, addresses));
+    return finish(group, "run_async", arch->run_async(group->device, group->prepared, addresses));
 }
 
 static ln_status wait_or_leave(ln_group *group, tl_tensor *const *addresses)
@@ -287,8 +302,8 @@ ln_status ln_group_wait(void *block, tl_tensor *const *addresses)
         return LN_OK; // it was done at once
     ln_error_clear();
     if (arch->wait_for && can_leave(group) && may_end_early())
-        return finish(group, wait_or_leave(group, addresses));
-    return finish(group, arch->wait(group->device, group->prepared, addresses));
+        return finish(group, "wait_for", wait_or_leave(group, addresses));
+    return finish(group, "wait", arch->wait(group->device, group->prepared, addresses));
 }
 
 // Bytes that the group frees may be written by the next step, so the wait cannot be put off.

@@ -8,6 +8,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <sys/types.h>
 
 #include <lightnet/arch.h>
 
@@ -15,6 +16,7 @@
 typedef struct ln_flight {
     struct ln_flight *next;
     tl_tensor *const *addresses;
+    pid_t process; // whose thread the device has
 } ln_flight;
 
 typedef struct ln_group {

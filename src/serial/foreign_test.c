@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What files of other systems are taken for.
 
-#include "serial/foreign.h"
+#include "tensor/foreign.h"
 
 #include "serial/choose.h"
 #include "tests/test.h"

@@ -403,10 +403,11 @@ static ln_status check_archs(const ln_value *target)
         snprintf(arch, sizeof arch, "%.*s", (int)(len < sizeof arch ? len : sizeof arch - 1), name);
         LN_TRY(ln_arch_need_numbered(arch));
         if (!ln_arch_find(arch))
-            return ln_fail_at(target->place, LN_NOT_FOUND,
-                              "the model was compiled for \"%s\", and arch '%s' is not registered; "
-                              "register it, or compile the model again for another target",
-                              target->text, arch);
+            return ln_fail_at(
+                target->place, LN_NOT_FOUND,
+                "the model was compiled for \"%s\", and arch '%s' is not registered; "
+                "register it (--plugin, ln_plugin_load), or compile the model again for another target",
+                target->text, arch);
         name += len;
         name += *name == ',';
     }

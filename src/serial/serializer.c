@@ -17,8 +17,8 @@
 #include "base/registry.h"
 #include "base/sized.h"
 #include "serial/choose.h"
-#include "serial/foreign.h"
 #include "serial/unknown_types.h"
+#include "tensor/foreign.h"
 
 static const char *name_of(const void *item)
 {

@@ -271,7 +271,8 @@ size_t ln_ndarray_byte_count(const ln_ndarray *array)
 
 char *ln_ndarray_first(const ln_ndarray *array)
 {
-    return (char *)array->tensor.data + array->tensor.byte_offset;
+    // A record from elsewhere may have any offset: as a number, which wraps.
+    return (char *)((uintptr_t)array->tensor.data + (uintptr_t)array->tensor.byte_offset);
 }
 
 const void *ln_ndarray_data(const ln_ndarray *array)

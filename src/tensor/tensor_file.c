@@ -17,6 +17,7 @@
 
 #include <lightnet/allocator.h>
 
+#include "tensor/foreign.h"
 #include "tensor/params_file.h"
 #include "tensor/tensor_check.h"
 #include "tensor/tensor_file_format.h"
@@ -191,8 +192,10 @@ static ln_status probe(const char *data, size_t byte_count, ln_tensor_file_forma
         i++;
     if (i < byte_count && data[i] >= '0' && data[i] <= '9')
         return LN_OK;
+    const char *kind = ln_foreign_kind(data, byte_count);
     return LN_FAIL(LN_UNSUPPORTED,
-                   "neither a safetensors nor a .wts file, nor a params dictionary");
+                   "neither a safetensors nor a .wts file, nor a params dictionary%s%s",
+                   kind ? ", but " : "", kind ? kind : "");
 }
 
 static ln_status parse(ln_tensor_file *file, const char *data, size_t byte_count)

@@ -237,6 +237,10 @@ static const row rows[] = {
     {"func_cpu", "sin", 0.1, 3, INPUT("[100000]") "func(src=x | dst=y | func=sin);\n"},
     {"func_cpu", "cos", 0.1, 1.5, INPUT("[100000]") "func(src=x | dst=y | func=cos);\n"},
     {"func_cpu", "reciprocal", 1, 8, INPUT("[1000]") "func(src=x | dst=y | func=reciprocal);\n"},
+    {"func_cpu", "floor", -8, 8, INPUT("[1000]") "func(src=x | dst=y | func=floor);\n"},
+    {"func_cpu", "ceil", -8, 8, INPUT("[1000]") "func(src=x | dst=y | func=ceil);\n"},
+    {"func_cpu", "round", -8, 8, INPUT("[1000]") "func(src=x | dst=y | func=round);\n"},
+    {"func_cpu", "sign", -8, 8, INPUT("[1000]") "func(src=x | dst=y | func=sign);\n"},
     {"layernorm_cpu", "without the mean", 2, 8,
      INPUT("[300, 100]")
          CONSTANT("s", "[100]") "layernorm(src=x, scale=s | dst=y | centered=false);\n"},

@@ -130,7 +130,8 @@ TEST(dynamic_dimensions_have_symbols_and_stay_dynamic_in_runs)
     CHECK_OK(ln_context_load(ctx, NULL));
     double one = 1;
     CHECK_FAILS(ln_context_set_data_n(ctx, "x", &one, sizeof one), LN_STATE);
-    CHECK_MESSAGE("the shape of tensor 'x' is open; bind it before compiling");
+    CHECK_MESSAGE(
+        "the shape of tensor 'x' is open: set a value that has a shape, an object (ln_context_set_object)");
     CHECK_FAILS(ln_context_get_data_n(ctx, "y", &one, sizeof one), LN_STATE);
     CHECK_MESSAGE("tensor 'y' has no value");
     int dims[] = {2, 3, 1, 1};

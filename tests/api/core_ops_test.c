@@ -144,7 +144,7 @@ TEST(lists_that_cannot_be_derived_change_nothing)
     } rows[] = {
         {unknown, LN_NOT_FOUND, "no_such_type", "arch none does not have it"},
         {of_ref, LN_NOT_FOUND, "conv_ref", "of another arch"},
-        {twice, LN_EXISTS, "conv_box", "a type is registered once"},
+        {twice, LN_INVALID, "'conv' and 'conv' in core_ops", "a type is registered once"},
         {constant, LN_INVALID, "create", "constants are copied to a device"},
         {too_long, LN_LIMIT, "bytes", "the name of the type is too long"},
         {open_row, LN_INVALID, "such as \"softmax(axis)\"", "no end"},
@@ -245,6 +245,12 @@ static ln_status order_run(void *priv, void *group, tl_tensor *const *addresses)
     return LN_OK;
 }
 
+static void release_nothing(void *priv, void *group)
+{
+    (void)priv;
+    (void)group;
+}
+
 static ln_arch order_of(const char *const *core_ops)
 {
     return (ln_arch){.arch_name = "box",
@@ -252,6 +258,7 @@ static ln_arch order_of(const char *const *core_ops)
                      .evaluate = worth_it,
                      .prepare = order_prepare,
                      .run = order_run,
+                     .release = release_nothing,
                      .core_ops = core_ops};
 }
 
@@ -342,7 +349,37 @@ TEST(parameters_that_a_device_does_not_know_keep_operators_from_it)
     ln_arch_cleanup();
 }
 
-TEST_LIST(a_position_always_means_the_same_argument,
+// Chance has one sequence, which is the host's; an attribute is a constant that is found by name.
+TEST(chance_and_attributes_stay_on_the_host)
+{
+    static const char *const types[] = {"act(*)", "Bernoulli(*)", "ml_LabelEncoder(*)", NULL};
+    CHECK_OK(ln_arch_init());
+    ln_arch box = order_of(types);
+    box.describe = NULL;
+    CHECK_OK(ln_arch_register(&box));
+    ln_context *ctx =
+        open_text("input(| dst=x | dtype=TL_FLOAT, dims=[2]);\n"
+                  "create(| dst=k | dtype=TL_FLOAT, dims=[2], data=[0, 1], from_file=false);\n"
+                  "create(| dst=v | dtype=TL_INT64, dims=[2], data=[5, 6], from_file=false);\n"
+                  "act(src=x | dst=a | act=relu);\n"
+                  "Bernoulli(input=a | output=b |);\n"
+                  "ml_LabelEncoder(X=b, keys_tensor=k, values_tensor=v | Y=y |);\n"
+                  "output(src=y | |);\n");
+    CHECK_OK(ln_context_compile(ctx, "box,ref"));
+    int count = 0;
+    const ln_op *op;
+    LN_LIST_FOREACH (op, ctx->ops)
+        if (ln_streq(op->op_arg->arch, "box")) {
+            CHECK_STR_EQ(op->op_arg->optype, "act_box");
+            count++;
+        }
+    CHECK_EQ(count, 1);
+    close_context(ctx);
+    CHECK_OK(ln_arch_unregister("box"));
+    ln_arch_cleanup();
+}
+
+TEST_LIST(chance_and_attributes_stay_on_the_host, a_position_always_means_the_same_argument,
           parameters_that_a_device_does_not_know_keep_operators_from_it,
           groups_compute_types_that_a_device_lists,
           derived_operators_are_in_the_memory_of_their_device,

@@ -120,6 +120,23 @@ static void close_library(void)
     "Mul(A=t, B=factor | C=y |);\n"                                                                \
     "output(src=y | |);\n"
 
+#define CAPTURE(name) "input(| dst=" name " | dtype=TL_FLOAT, dims=[], open=true, capture=true);\n"
+
+// v is y + y, since factor is 2, else y.
+static const char branches[] =
+    NETWORK "create(| dst=one | dtype=TL_FLOAT, dims=[1], ran=[0, 0], data=[1], from_file=false);\n"
+            "Less(A=one, B=factor | C=is_more |);\n"
+            "If(cond=is_more, capture1=y | outputs1=v | then_branch=\"twice\", "
+            "else_branch=\"once\");\n"
+            "output(src=v | |);\n"
+            "graph twice {\n" CAPTURE(
+                "y") "Add(A=y, B=y | C=d |);\noutput(src=d | |);\n}\n"
+                     "graph once {\n" CAPTURE(
+                         "y") "Identity(input=y | output=d |);\noutput(src=d | |);\n}\n";
+
+// v is where y is not 0, which the run knows.
+static const char places[] = NETWORK "NonZero(X=y | Y=v |);\noutput(src=v | |);\n";
+
 static void fill(float *x, int rows)
 {
     for (int i = 0; i < rows * WIDTH; i++)
@@ -143,9 +160,9 @@ static ln_status know(ln_context *ctx, knowledge known)
     return known == RANGED ? ln_context_set_range(ctx, "N", 1, MAX_ROWS) : LN_OK;
 }
 
-static ln_program *program_that_knows(knowledge known)
+static ln_program *program_that_knows(const char *text, knowledge known)
 {
-    ln_context *ctx = open_text(NETWORK);
+    ln_context *ctx = open_text(text);
     CHECK_OK(know(ctx, known));
     return make_program(ctx);
 }
@@ -216,7 +233,7 @@ TEST(each_shape_has_the_bits_of_a_model_compiled_for_it)
     open_library();
     need_expected(1, MAX_ROWS);
     for (int known = OPEN; known < KNOWLEDGES; known++) {
-        ln_program *program = program_that_knows((knowledge)known);
+        ln_program *program = program_that_knows(NETWORK, (knowledge)known);
         CHECK_EQ(ln_program_is_fixed(program), known != OPEN);
         ln_session *session = session_of(program);
         for (int i = 0; i < 120; i++) {
@@ -390,7 +407,7 @@ TEST(a_bound_program_begins_with_its_shape_and_takes_others)
 {
     open_library();
     need_expected(1, 9);
-    ln_program *program = program_that_knows(BOUND);
+    ln_program *program = program_that_knows(NETWORK, BOUND);
     CHECK_EQ(load_count, 1);
     ln_session *session = session_of(program), *other = session_of(program);
     static float x[MAX_ROWS * WIDTH];
@@ -445,7 +462,7 @@ TEST(a_shape_out_of_range_is_an_error_of_the_run)
 {
     open_library();
     need_expected(1, 5);
-    ln_program *program = program_that_knows(RANGED);
+    ln_program *program = program_that_knows(NETWORK, RANGED);
     ln_session *session = session_of(program);
     for (int rows = 3; rows < 6; rows++) {
         CHECK_FAILS(run(session, MAX_ROWS + rows), LN_INVALID);
@@ -507,7 +524,7 @@ TEST(bound_memory_is_used_for_each_shape)
     open_library();
     need_expected(1, 12);
     for (int known = OPEN; known < KNOWLEDGES; known++) {
-        ln_program *program = program_that_knows((knowledge)known);
+        ln_program *program = program_that_knows(NETWORK, (knowledge)known);
         use_bound_memory(program);
         ln_program_release(program);
     }
@@ -587,24 +604,31 @@ TEST(threads_that_ask_for_one_shape_make_it_once)
     close_library();
 }
 
+static void use_in_threads(ln_program *program, int usual)
+{
+    pthread_t threads[THREADS];
+    static job jobs[THREADS];
+    for (int i = 0; i < THREADS; i++) {
+        jobs[i] = (job){.program = program, .rounds = shape_count(usual), .seed = i};
+        start(&threads[i], &jobs[i]);
+    }
+    for (int i = 0; i < THREADS; i++) {
+        pthread_join(threads[i], NULL);
+        CHECK_OK(jobs[i].status);
+        CHECK(jobs[i].is_right);
+    }
+    ln_program_release(program);
+}
+
 TEST(threads_with_random_shapes_have_the_bits_of_each)
 {
     open_library();
     need_expected(1, 24);
-    pthread_t threads[THREADS];
-    static job jobs[THREADS];
-    for (int known = OPEN; known < KNOWLEDGES; known++) {
-        ln_program *program = program_that_knows((knowledge)known);
-        for (int i = 0; i < THREADS; i++) {
-            jobs[i] = (job){.program = program, .rounds = shape_count(25), .seed = i};
-            start(&threads[i], &jobs[i]);
-        }
-        for (int i = 0; i < THREADS; i++) {
-            pthread_join(threads[i], NULL);
-            CHECK_OK(jobs[i].status);
-            CHECK(jobs[i].is_right);
-        }
-        ln_program_release(program);
+    for (knowledge known = OPEN; known < KNOWLEDGES; known++)
+        use_in_threads(program_that_knows(NETWORK, known), 25);
+    for (knowledge known = BOUND; known < KNOWLEDGES; known++) {
+        use_in_threads(program_that_knows(branches, known), 6);
+        use_in_threads(program_that_knows(places, known), 6);
     }
     close_library();
 }
@@ -681,7 +705,7 @@ TEST(who_waits_for_the_templates_can_be_stopped_too)
     open_library();
     need_expected(1, 5);
     for (int known = OPEN; known <= BOUND; known++) {
-        ln_program *program = program_that_knows((knowledge)known);
+        ln_program *program = program_that_knows(NETWORK, (knowledge)known);
         ln_session *session = session_of(program);
         CHECK_OK(run(session, 2));
         pthread_t threads[2];
@@ -783,6 +807,95 @@ TEST(plans_that_are_no_frames_are_shared_too)
     ln_session_free(sessions[1]);
     ln_program_release(program);
     close_context(ctx);
+    close_library();
+}
+
+// ---- Bound, and no frame ----
+
+static bool is_twice(const tl_tensor *v, int rows, float factor)
+{
+    bool is_right = v->ndim == 2 && v->dims[0] == rows && v->dims[1] == OUTPUTS;
+    for (int i = 0; is_right && i < v->len; i++)
+        is_right = ((const float *)v->data)[i] == factor * expected[rows][i];
+    return is_right;
+}
+
+static bool is_places(const tl_tensor *v, int rows, float factor)
+{
+    int k = 0, count = v->ndim == 2 ? v->dims[1] : 0;
+    const int64_t *at = v->data;
+    bool is_right = factor == 2;
+    for (int i = 0; is_right && i < rows * OUTPUTS; i++)
+        if (expected[rows][i] != 0) {
+            is_right = k < count && at[k] == i / OUTPUTS && at[count + k] == i % OUTPUTS;
+            k++;
+        }
+    return is_right && k == count;
+}
+
+typedef bool (*second_check)(const tl_tensor *v, int rows, float factor);
+
+static bool has_both(ln_session *session, int rows, second_check has_second)
+{
+    const tl_tensor *v;
+    return has_output(session, rows) && ln_session_borrow_tensor(session, "v", &v) == LN_OK &&
+           has_second(v, rows, 2);
+}
+
+static void use_other_shapes(const char *text, knowledge known, second_check has_second)
+{
+    ln_program *program = program_that_knows(text, known);
+    CHECK_EQ(ln_program_is_fixed(program), 0);
+    ln_session *sessions[2] = {session_of(program), session_of(program)};
+    const int home = known == BOUND ? 4 : MAX_ROWS;
+    CHECK_EQ(ln_session_tensor_dim(sessions[0], "x", 0), home);
+    CHECK_OK(run(sessions[0], home));
+    CHECK(has_both(sessions[0], home, has_second));
+    CHECK_EQ(atomic_load(&load_count), 1); // the plan that the program has
+    for (int k = 0; k < 40; k++) {
+        const int rows = 1 + k * 3 % 5;
+        CHECK_OK(run(sessions[k % 2], rows));
+        CHECK(has_both(sessions[k % 2], rows, has_second));
+    }
+    CHECK_EQ(atomic_load(&load_count), known == BOUND ? 5 : 6);
+    ln_object *wrong = ln_object_new_tensor(TL_FLOAT, 2, DIMS(3, WIDTH - 1), NULL);
+    CHECK_FAILS(ln_session_set_object(sessions[1], "x", wrong), LN_INVALID);
+    ln_object_release(wrong);
+    static float x[MAX_ROWS * WIDTH];
+    fill(x, 3);
+    const tl_tensor given = {
+        .dtype = TL_FLOAT, .ndim = 2, .dims = DIMS(3, WIDTH), .len = 3 * WIDTH, .data = x};
+    CHECK_OK(ln_session_bind_input(sessions[1], "x", &given));
+    CHECK_OK(ln_session_run(sessions[1]));
+    CHECK(has_both(sessions[1], 3, has_second));
+    CHECK_OK(ln_session_set_data(sessions[1], "factor", &(float){1}, sizeof(float)));
+    CHECK_OK(ln_session_bind_input(sessions[1], "x", NULL)); // whose value stays
+    CHECK_OK(ln_session_run(sessions[1]));
+    CHECK_OK(run(sessions[0], 3));
+    CHECK(has_both(sessions[0], 3, has_second)); // with a factor of its own
+    const tl_tensor *y, *v;
+    CHECK_OK(ln_session_borrow_tensor(sessions[1], "y", &y));
+    CHECK_OK(ln_session_borrow_tensor(sessions[1], "v", &v));
+    for (int i = 0; i < 3 * OUTPUTS; i++)
+        CHECK(((const float *)y->data)[i] == expected[3][i] / 2);
+    if (has_second == is_twice)
+        CHECK_MEM_EQ(v->data, y->data, tl_tensor_size(y));
+    ln_session_free(sessions[0]);
+    ln_session_free(sessions[1]);
+    ln_program_release(program);
+}
+
+TEST(bound_plans_that_are_no_frames_take_other_shapes)
+{
+    open_library();
+    need_expected(1, 5);
+    need_expected(MAX_ROWS, MAX_ROWS);
+    for (knowledge known = BOUND; known < KNOWLEDGES; known++) {
+        atomic_store(&load_count, 0);
+        use_other_shapes(branches, known, is_twice);
+        atomic_store(&load_count, 0);
+        use_other_shapes(places, known, is_places);
+    }
     close_library();
 }
 
@@ -982,7 +1095,7 @@ TEST_LIST(types_and_shapes_are_stated_before_the_first_run,
           a_maker_that_is_stopped_fails_nobody_else, who_waits_can_be_stopped_too,
           who_waits_for_the_templates_can_be_stopped_too,
           a_plan_over_the_limit_is_an_error_for_all_who_ask,
-          plans_that_are_no_frames_are_shared_too, sessions_and_shapes_share_the_constants,
-          constants_of_kept_shapes_stay_within_the_limit,
+          plans_that_are_no_frames_are_shared_too, bound_plans_that_are_no_frames_take_other_shapes,
+          sessions_and_shapes_share_the_constants, constants_of_kept_shapes_stay_within_the_limit,
           memory_does_not_grow_with_the_number_of_shapes, values_of_many_sizes_leave_nothing_behind,
           without_memory_a_run_fails_and_nothing_is_wrong)

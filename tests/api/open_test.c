@@ -3,6 +3,9 @@
 
 #include "tests/api/values.h"
 
+#include "ir/context.h"
+#include "ir/phase.h"
+
 static ln_object *floats(int ndim, const int *dims, const float *data)
 {
     ln_object *object = ln_object_new_tensor(TL_FLOAT, ndim, dims, NULL);
@@ -55,6 +58,117 @@ TEST(an_unknown_symbol_is_answered_with_those_there_are)
     CHECK_FAILS(ln_context_set_symbol(NULL, "N", 1), LN_INVALID);
     CHECK_OK(ln_context_compile(ctx, "ref"));
     CHECK_FAILS(ln_context_set_symbol(ctx, "N", 1), LN_STATE);
+    close_run(ctx);
+}
+
+// ---- Sizes by default ----
+
+static void check_dims(const ln_context *ctx, const char *tname, int64_t first, int64_t second)
+{
+    CHECK_EQ(ln_context_tensor_rank(ctx, tname), 2);
+    CHECK_EQ(ln_context_tensor_dim(ctx, tname, 0), first);
+    CHECK_EQ(ln_context_tensor_dim(ctx, tname, 1), second);
+}
+
+#define BY_DEFAULT                                                                                 \
+    "input(| dst=x | dtype=TL_FLOAT, dims=[-1, 3], bound=[2, 3], bound_is_default=true);\n"        \
+    "input(| dst=z | dtype=TL_FLOAT, dims=[-1, 3], bound=[1, 3]);\n"                               \
+    "create(| dst=b | dtype=TL_FLOAT, dims=[2, 1], ran=[0, 0], data=[1, 2], from_file=false);\n"   \
+    "Add(A=x, B=b | C=m |);\n"                                                                     \
+    "Add(A=m, B=z | C=y |);\n"                                                                     \
+    "output(src=y | | dtype=TL_FLOAT, dims=[-1, 3]);\n"                                            \
+    "output(src=z | | dtype=TL_FLOAT, dims=[1, 3]);\n"
+
+TEST(a_size_by_default_is_open_until_another_is_bound)
+{
+    CHECK_OK(ln_arch_init());
+    ln_context *ctx = open_text(BY_DEFAULT);
+    CHECK(!ln_context_input_is_open(ctx, 0));
+    CHECK_EQ(ln_context_input(ctx, 0)->tensor->dims[0], 2);
+    check_dims(ctx, "x", -1, 3);
+    check_dims(ctx, "z", 1, 3); // bound by a caller
+    check_dims(ctx, "m", 2, 3); // as it follows
+    check_dims(ctx, "y", -1, 3);
+    CHECK_EQ(ln_context_data_size(ctx, "y"), 24);
+    CHECK_FAILS(ln_context_set_shape(ctx, "x", 2, DIMS(4, 3)), LN_INVALID); // operators refuse it
+    check_dims(ctx, "x", -1, 3);
+    CHECK_EQ(ln_context_input(ctx, 0)->tensor->dims[0], 2);
+    CHECK_OK(ln_context_set_shape(ctx, "z", 2, DIMS(2, 3)));
+    check_dims(ctx, "x", -1, 3);
+    CHECK_OK(ln_context_set_shape(ctx, "x", 2, DIMS(1, 3)));
+    check_dims(ctx, "x", 1, 3);
+    check_dims(ctx, "y", 2, 3);
+    CHECK_FAILS(ln_context_set_shape(ctx, "x", 2, DIMS(4, 3)), LN_INVALID);
+    check_dims(ctx, "x", 1, 3);
+    CHECK_OK(ln_context_set_shape(ctx, "x", 2, DIMS(2, 3))); // the same, but the caller's
+    check_dims(ctx, "x", 2, 3);
+    CHECK_OK(ln_context_compile(ctx, "ref"));
+    check_dims(ctx, "x", 2, 3); // still the caller's
+    check_dims(ctx, "y", 2, 3);
+    CHECK_OK(ln_context_load(ctx, NULL));
+    CHECK_OK(ln_context_reshape(ctx, 1, &(ln_input_shape){"x", 2, DIMS(1, 3)}));
+    check_dims(ctx, "x", 1, 3);
+    close_context(ctx);
+
+    ctx = open_text(BY_DEFAULT);
+    CHECK_OK(ln_context_set_shape(ctx, "x", 2, DIMS(2, 3))); // the same from the beginning
+    check_dims(ctx, "x", 2, 3);
+    close_run(ctx);
+}
+
+static void check_session_rows(ln_program *program, int rows)
+{
+    static const float data[12] = {1};
+    ln_session *session;
+    const tl_tensor *y;
+    CHECK_OK(ln_session_create(program, &session));
+    if (rows != 2) {
+        ln_object *x = floats(2, DIMS(rows, 3), data);
+        CHECK_OK(ln_session_set_object(session, "x", x));
+        ln_object_release(x);
+    }
+    CHECK_OK(ln_session_run(session));
+    CHECK_OK(ln_session_borrow_tensor(session, "y", &y));
+    CHECK_EQ(y->ndim, 2);
+    CHECK_EQ(y->dims[0], rows);
+    ln_session_free(session);
+}
+
+TEST(runs_without_a_shape_have_the_size_by_default_in_programs_too)
+{
+    CHECK_OK(ln_arch_init());
+    ln_context *ctx = open_text("input(| dst=x | dtype=TL_FLOAT, dims=[-1, 3], bound=[2, 3], "
+                                "bound_is_default=true);\n"
+                                "relu(src=x | dst=y |);\n"
+                                "output(src=y | | dtype=TL_FLOAT, dims=[-1, 3]);\n");
+    CHECK_OK(ln_context_compile(ctx, "cpu"));
+    check_dims(ctx, "x", -1, 3);
+    CHECK_OK(ln_context_load(ctx, NULL));
+    check_dims(ctx, "x", -1, 3);
+    check_dims(ctx, "y", -1, 3);
+    ln_program *program;
+    CHECK_OK(ln_program_create(ctx, &program));
+    for (int i = 0; i < 2; i++) {
+        const char *name = i ? "y" : "x";
+        CHECK_EQ(ln_program_tensor_rank(program, name), 2);
+        CHECK_EQ(ln_program_tensor_dim(program, name, 0), -1);
+        CHECK_EQ(ln_program_tensor_dim(program, name, 1), 3);
+        CHECK_EQ(ln_program_tensor_dim(program, name, 2), -1);
+    }
+    CHECK(ln_program_is_fixed(program));
+    check_session_rows(program, 2);
+    check_session_rows(program, 4);
+    check_session_rows(program, 1);
+    CHECK_EQ(ln_program_tensor_dim(program, "x", 0), -1);
+    ln_program_release(program);
+    CHECK_OK(ln_context_run(ctx));
+    CHECK_EQ(ln_context_data_size(ctx, "y"), 24);
+    CHECK_OK(ln_context_reshape(ctx, 1, &(ln_input_shape){"x", 2, DIMS(3, 3)}));
+    check_dims(ctx, "x", -1, 3);
+    CHECK_EQ(ln_context_input(ctx, 0)->tensor->dims[0], 3);
+    CHECK_OK(ln_program_create(ctx, &program));
+    CHECK_EQ(ln_program_tensor_dim(program, "x", 0), -1);
+    ln_program_release(program);
     close_run(ctx);
 }
 
@@ -350,6 +464,126 @@ TEST(what_is_known_early_costs_a_bounded_amount)
     close_run(ctx);
 }
 
+// ---- Binding again ----
+
+static ln_context *open_within(const char *text, double work)
+{
+    ln_context *ctx = ln_context_create();
+    ln_limits limits = ctx->limits;
+    limits.work = work;
+    CHECK_OK(ln_context_set_limits(ctx, &limits));
+    CHECK_OK(ln_context_init_mem(ctx, text, strlen(text), "text.net"));
+    return ctx;
+}
+
+// That `ctx`, which has been bound to other shapes before, has what a fresh model bound to these
+// has.
+static void check_as_fresh(const ln_context *ctx, const char *text, size_t count,
+                           const ln_input_shape *shapes)
+{
+    ln_context *fresh = open_within(text, ctx->limits.work);
+    CHECK_OK(ln_context_set_shapes(fresh, count, shapes));
+    ln_phase phase;
+    ln_phase_begin(fresh, LN_PHASE_PLAN, &phase);
+    CHECK_OK(ln_phase_end(&phase, ln_context_recheck(fresh)));
+    CHECK_EQ(ln_hash_size(ctx->tensor_table), ln_hash_size(fresh->tensor_table));
+    size_t cursor = 0;
+    void *value;
+    while (ln_hash_next(fresh->tensor_table, &cursor, NULL, &value)) {
+        const ln_tensor_entry *a = value, *b = ln_tensor_table_find(ctx->tensor_table, a->name);
+        CHECK_NOT_NULL(b);
+        CHECK_EQ(b->is_open, a->is_open);
+        CHECK_EQ(b->isstatic, a->isstatic);
+        CHECK_EQ(b->tensor->dtype, a->tensor->dtype);
+        CHECK(tl_tensor_issameshape(a->tensor, b->tensor));
+        CHECK_EQ(!b->known, !a->known);
+        if (a->known)
+            CHECK(memcmp(a->known, b->known, tl_tensor_size(a->tensor)) == 0);
+    }
+    ln_context_free(fresh);
+}
+
+static void check_bound(ln_context *ctx, const char *text, int n, int m, int k)
+{
+    const int of_x[] = {n, m}, of_z[] = {k};
+    const ln_input_shape shapes[] = {{.tname = "x", .ndim = 2, .dims = of_x},
+                                     {.tname = "z", .ndim = 1, .dims = of_z}};
+    CHECK_OK(ln_context_set_shapes(ctx, 2, shapes));
+    check_as_fresh(ctx, text, 2, shapes);
+}
+
+// Constants, what follows from either input or both, views, and values known from shapes.
+#define TWO_INPUTS                                                                                 \
+    "create(| dst=first | dtype=TL_INT64, dims=[1], ran=[0, 0], data=[0], from_file=false);\n"     \
+    "create(| dst=rest | dtype=TL_INT64, dims=[1], ran=[0, 0], data=[-1], from_file=false);\n"     \
+    "create(| dst=one | dtype=TL_FLOAT, dims=[1], ran=[0, 0], data=[3], from_file=false);\n"       \
+    "input(| dst=x | dtype=TL_FLOAT, dims=[-1, -1]);\n"                                            \
+    "input(| dst=z | dtype=TL_FLOAT, dims=[-1]);\n"                                                \
+    "Shape(data=x | shape=s |);\n"                                                                 \
+    "ConstantOfShape(input=s | output=c |);\n"                                                     \
+    "Gather(data=s, indices=first | output=n |);\n"                                                \
+    "Concat(inputs1=n, inputs2=rest | concat_result=to | axis=0);\n"                               \
+    "Reshape(data=c, shape=to | reshaped=y |);\n"                                                  \
+    "Add(A=one, B=one | C=two |);\n"                                                               \
+    "Add(A=z, B=two | C=w |);\n"                                                                   \
+    "Shape(data=z | shape=sz |);\n"                                                                \
+    "Concat(inputs1=s, inputs2=sz | concat_result=both | axis=0);\n"                               \
+    "Neg(X=y | Y=v |);\n"
+
+TEST(a_model_bound_again_is_as_one_bound_once)
+{
+    CHECK_OK(ln_arch_init());
+    ln_context *ctx = open_text(TWO_INPUTS);
+    check_bound(ctx, TWO_INPUTS, 2, 3, 4);
+    check_bound(ctx, TWO_INPUTS, 5, 3, 4);
+    check_bound(ctx, TWO_INPUTS, 5, 3, 1); // z alone
+    check_bound(ctx, TWO_INPUTS, 1, 1, 7);
+    CHECK_FAILS(ln_context_set_shape(ctx, "x", 3, DIMS(1, 2, 3)), LN_INVALID);
+    check_bound(ctx, TWO_INPUTS, 0, 4, 7);
+    check_bound(ctx, TWO_INPUTS, 2, 3, 4);
+    close_run(ctx);
+}
+
+// Where not all values can be known, which are does not depend on what was bound before. With 250
+// to 256 large ones there is room for them alone, or for those that follow from x too.
+TEST(a_model_that_knows_too_much_is_bound_again_as_if_once)
+{
+    CHECK_OK(ln_arch_init());
+    static char text[100000];
+    size_t len = (size_t)snprintf(text, sizeof text,
+                                  TWO_INPUTS "create(| dst=a | dtype=TL_FLOAT, dims=[128, 128], "
+                                             "ran=[0, 0], data=[1], from_file=false);\n");
+    for (int i = 0; i < 256; i++) {
+        len += (size_t)snprintf(text + len, sizeof text - len, "Add(A=a, B=a | C=m%d |);\n", i);
+        if (i < 249)
+            continue;
+        ln_context *ctx = open_text(text);
+        check_bound(ctx, text, 2, 3, 4);
+        check_bound(ctx, text, 128, 128, 4);
+        check_bound(ctx, text, 2, 3, 4);
+        ln_context_free(ctx);
+    }
+    ln_arch_cleanup();
+}
+
+// The same where they are too much work.
+TEST(a_model_that_computes_too_much_is_bound_again_as_if_once)
+{
+    CHECK_OK(ln_arch_init());
+    static char text[100000];
+    size_t len = (size_t)snprintf(text, sizeof text,
+                                  TWO_INPUTS "create(| dst=a | dtype=TL_FLOAT, dims=[128, 128], "
+                                             "ran=[0, 0], data=[1], from_file=false);\n");
+    for (int i = 0; i < 100; i++)
+        len += (size_t)snprintf(text + len, sizeof text - len, "Add(A=a, B=a | C=m%d |);\n", i);
+    ln_context *ctx = open_within(text, 1e5);
+    check_bound(ctx, text, 2, 3, 4);
+    check_bound(ctx, text, 128, 128, 4);
+    CHECK(ctx->is_known_short);
+    check_bound(ctx, text, 2, 3, 4);
+    close_run(ctx);
+}
+
 // ---- LightNet's operators ----
 
 // y of a text whose only input, x, has these dimensions in a run, or is bound to them before.
@@ -477,16 +711,18 @@ TEST(channels_of_a_dynamic_image_are_not_planned)
     ln_arch_cleanup();
 }
 
-TEST_LIST(a_symbol_binds_all_inputs_that_have_it,
-          an_unknown_symbol_is_answered_with_those_there_are,
-          a_shape_that_does_not_fit_is_refused_with_both,
-          an_open_input_takes_another_shape_in_each_run,
-          what_was_prepared_for_a_shape_or_a_value_is_not_used_for_another,
-          a_scalar_of_a_dynamic_operator_is_transposed, channels_of_a_dynamic_image_are_not_planned,
-          sorted_values_are_as_many_as_their_keys, values_go_after_their_last_reader,
-          a_value_that_is_kept_outlives_the_context,
-          operators_of_lightnet_take_another_shape_in_each_run,
-          open_tensors_stay_within_the_limit_of_memory, objects_go_in_and_out_of_closed_tensors,
-          only_inputs_take_values, an_output_may_be_read_be_an_input_or_a_constant,
-          shapes_that_follow_from_shapes_are_known_before_the_run,
-          values_of_inputs_are_not_known_before_the_run, what_is_known_early_costs_a_bounded_amount)
+TEST_LIST(
+    a_symbol_binds_all_inputs_that_have_it, an_unknown_symbol_is_answered_with_those_there_are,
+    a_shape_that_does_not_fit_is_refused_with_both, an_open_input_takes_another_shape_in_each_run,
+    what_was_prepared_for_a_shape_or_a_value_is_not_used_for_another,
+    a_scalar_of_a_dynamic_operator_is_transposed, channels_of_a_dynamic_image_are_not_planned,
+    sorted_values_are_as_many_as_their_keys, values_go_after_their_last_reader,
+    a_value_that_is_kept_outlives_the_context, operators_of_lightnet_take_another_shape_in_each_run,
+    open_tensors_stay_within_the_limit_of_memory, objects_go_in_and_out_of_closed_tensors,
+    only_inputs_take_values, an_output_may_be_read_be_an_input_or_a_constant,
+    shapes_that_follow_from_shapes_are_known_before_the_run,
+    values_of_inputs_are_not_known_before_the_run, what_is_known_early_costs_a_bounded_amount,
+    a_model_bound_again_is_as_one_bound_once, a_model_that_knows_too_much_is_bound_again_as_if_once,
+    a_model_that_computes_too_much_is_bound_again_as_if_once,
+    a_size_by_default_is_open_until_another_is_bound,
+    runs_without_a_shape_have_the_size_by_default_in_programs_too)

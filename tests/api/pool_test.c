@@ -8,6 +8,9 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
+#include <lightnet/call.h>
+#include <lightnet/op_info.h>
+
 #include "tests/oom.h"
 
 // Convolutions of several kinds, large enough to be shared.
@@ -142,6 +145,97 @@ TEST(a_context_takes_the_threads_of_another)
     close_context(a);
     check_same(b);
     close_context(b);
+    ln_arch_cleanup();
+}
+
+// ---- Tasks of an operator ----
+
+enum { TASK_COUNT = 64, INNER_COUNT = 3 };
+
+// Y counts how often each task ran, and at its end the tasks inside.
+typedef struct row_of_tasks {
+    const ln_call *call;
+    atomic_int done[TASK_COUNT], inner;
+} row_of_tasks;
+
+static ln_cancel *cancel_in_task; // NULL: nothing is cancelled
+
+static ln_status infer_counts(ln_call *call)
+{
+    return ln_call_out(call, 0, TL_INT32, 1, (const int[]){TASK_COUNT + 1});
+}
+
+static void do_inner(void *user, size_t index)
+{
+    (void)index;
+    atomic_fetch_add(&((row_of_tasks *)user)->inner, 1);
+}
+
+static void do_outer(void *user, size_t index)
+{
+    row_of_tasks *row = user;
+    if (cancel_in_task)
+        ln_cancel_request(cancel_in_task);
+    atomic_fetch_add(&row->done[index], 1);
+    ln_call_run_tasks(row->call, INNER_COUNT, do_inner, row);
+}
+
+static atomic_int counts[TASK_COUNT + 1]; // of the last run, whatever became of it
+
+static ln_status compute_counts(ln_call *call)
+{
+    row_of_tasks row = {.call = call};
+    CHECK_EQ(ln_call_thread_count(call), 4);
+    ln_call_run_tasks(call, TASK_COUNT, do_outer, &row);
+    ln_call_run_tasks(call, 0, do_outer, &row);
+    int32_t *y = ln_call_dst(call, 0)->data;
+    for (int i = 0; i <= TASK_COUNT; i++) {
+        y[i] = i < TASK_COUNT ? atomic_load(&row.done[i]) : atomic_load(&row.inner);
+        atomic_store(&counts[i], y[i]);
+    }
+    return LN_OK;
+}
+
+TEST(an_operator_s_tasks_run_once_each_and_inside_each_other)
+{
+    start();
+    static char archs[][5] = {"none", "ref"}, names[][12] = {"Counts", "Counts_ref"};
+    ln_op_info infos[2];
+    ln_op_arg args[2];
+    ln_op ops[2];
+    const ln_op *relu = ln_op_find("Relu");
+    for (int i = 0; i < 2; i++) {
+        infos[i] = *relu->op_arg->info;
+        infos[i].infer = infer_counts;
+        infos[i].compute = i ? compute_counts : NULL;
+        args[i] = *relu->op_arg;
+        args[i].optype = names[i];
+        args[i].arch = archs[i];
+        args[i].info = &infos[i];
+        ops[i] = *relu;
+        ops[i].op_arg = &args[i];
+        ops[i].run = i ? ln_call_run : NULL;
+        CHECK_OK(ln_op_register(&ops[i]));
+    }
+    ln_context *ctx =
+        open_text("input(| dst=x | dtype=TL_FLOAT, dims=[2]);\nCounts(X=x | Y=y |);\n");
+    CHECK_OK(ln_context_set_threads(ctx, 4));
+    CHECK_OK(ln_context_compile(ctx, "ref"));
+    CHECK_OK(ln_context_load(ctx, NULL));
+    ln_cancel *cancel = ln_cancel_create();
+    CHECK_NOT_NULL(cancel);
+    for (int round = 0; round < 2; round++) {
+        cancel_in_task = round ? cancel : NULL;
+        CHECK_OK(ln_context_set_cancel(ctx, cancel));
+        CHECK_EQ(ln_context_run(ctx), round ? LN_CANCELLED : LN_OK);
+        for (int i = 0; i <= TASK_COUNT; i++)
+            CHECK_EQ(atomic_exchange(&counts[i], 0), i < TASK_COUNT ? 1 : INNER_COUNT * TASK_COUNT);
+    }
+    cancel_in_task = NULL;
+    close_context(ctx);
+    ln_cancel_release(cancel);
+    CHECK_OK(ln_op_unregister(names[1]));
+    CHECK_OK(ln_op_unregister(names[0]));
     ln_arch_cleanup();
 }
 
@@ -379,4 +473,5 @@ TEST_LIST(every_count_gives_the_same_bits, counts_change_at_any_time,
           contexts_of_the_default_share_their_threads, threads_outlive_unloading_and_another_model,
           clones_run_side_by_side_on_one_pool, a_program_brings_its_own_threads,
           the_caller_s_rounding_is_left_alone_and_leaves_bits_alone,
+          an_operator_s_tasks_run_once_each_and_inside_each_other,
           threads_without_memory_are_an_error_of_loading)

@@ -147,7 +147,7 @@ def check_refusals(digits):
         _, text = run(*arguments, code=2)
         assert message in text and "lightnet bench --help" in text, (arguments, text)
     assert "No such file" in run("no_such_model", code=1)[1]
-    assert "-s takes" in run("-s", "x", digits, code=1)[1]
+    assert "-s takes" in run("-s", "x", digits, code=2)[1]
     assert "Usage: lightnet bench" in run("--help")[0]
 
 

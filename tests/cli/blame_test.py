@@ -130,8 +130,8 @@ def test_opt():
         check_text(done, "act_cpu(")
         if dims == "2, 4":
             check_text(run("opt", "--rules=to_ref.rules", "-t", "ref", "taken.net", code=0), "Celu_ref(")
-    done = run("opt", "--dump-after=nosuch", "model.net", code=1)
-    check_text(done, "no pass 'nosuch' has run", "stderr")
+    done = run("opt", "--dump-after=nosuch", "model.net", code=2)
+    check_text(done, "there is no pass 'nosuch'", "stderr")
     for bad in (["--skip", "0"], ["--skip", "3-"], ["--skip", "a"], ["--skip", ""],
                 ["--skip", "1,,2"], ["--skip", "5-1"], ["--seed", "x"]):
         run("opt", *bad, "model.net", code=2)
@@ -181,7 +181,7 @@ def test_inner_graphs():
     lines = [line.split(": ", 2)[1] for line in done.stderr.splitlines() if line.startswith("info: firing ")]
     if lines.count("firing 1") != 3:
         fail(done, "three graphs number their rewrites")
-    check_text(done, "at 'relu1' (relu) is refused: softmax: ", "stderr")
+    check_text(done, "at 'relu1' (relu) in graph 'yes' is refused: softmax: ", "stderr")
     check_text(done, "refused    1 rewrite: `lightnet inspect --verbose --rules=refused.rules inner.net` lists the reasons")
     lines = [line.split(": ", 2)[1] for line in run("inspect", "--verbose", "inner.net", code=0).stderr.splitlines()
              if line.startswith("info: firing ")]
@@ -190,6 +190,18 @@ def test_inner_graphs():
     if len(set(counts)) < 2:
         fail(done, f"graphs of {counts} rewrites")
     check_no_text(run("run", "--zero", "--skip", max(counts), "inner.net"), "there is no firing", "stderr")
+    # Rules of users fire there as those of the library do, and --why looks there too.
+    pathlib.Path("twice.rules").write_text('rule twice [exact]\n  r = relu(c)\n  c = relu(x)\n  => r = relu(x)\n')
+    done = run("run", "--zero", "--verbose", "--rules", "twice.rules", "inner.net")
+    check_text(done, "twice [exact] (twice.rules:1) at 'relu1' (relu) in graph 'yes'", "stderr")
+    done = run("opt", "--why=twice", "--rules", "twice.rules", "inner.net", code=0)
+    check_text(done, "has fired 1 time")
+    check_text(done, "at 'relu1' (relu) in graph 'yes'")
+    pathlib.Path("open.net").write_text(INNER.replace("dims=[1, 1, 2, 2], capture=true", "dims=[], capture=true, open=true")
+                                        .replace("relu(src=s | dst=r2 |)", "act(src=s | dst=r2 | act=abs)"))
+    pathlib.Path("none.rules").write_text('rule none [exact]\n  r2 = act(s | act="abs")\n  => r2 = s\n')
+    check_text(run("opt", "--why=none", "--rules", "none.rules", "open.net", code=0),
+               "a tensor of this graph has a shape that is known in the run only")
     for verb in (["run", "--zero"], ["inspect"]):
         done = run(*verb, "--skip", max(counts) + 1, "inner.net", code=1)
         check_text(done, f"there is no firing {max(counts) + 1} to skip: there were {max(counts)}", "stderr")
@@ -292,6 +304,86 @@ def test_agreement():
     check_no_text(done, "never printed")
     run("blame", "--special", "model.net", code=0)
     run("blame", "-t", "ref", "model.net", code=0)
+
+
+BYTES = """\
+input(| dst=x | dtype=TL_FLOAT, dims=[64]);
+create(| dst=s | dtype=TL_FLOAT, dims=[], ran=[0, 0], data=[0.01], from_file=false);
+create(| dst=z | dtype=TL_UINT8, dims=[], ran=[0, 0], data=[128], from_file=false);
+create(| dst=t | dtype=TL_FLOAT, dims=[], ran=[0, 0], data=[0.02], from_file=false);
+create(| dst=k | dtype=TL_FLOAT, dims=[], ran=[0, 0], data=[FACTOR], from_file=false);
+elew(src1=x, src2=k | dst=p | elew_op=TL_MUL);
+quantize(src=p, scale=s, zero=z | dst=q |);
+dequantize(src=q, scale=t, zero=z | dst=d |);
+sigmoid(src=d | dst=y |);
+"""
+
+
+def test_bytes_off_by_a_unit():
+    """A unit is allowed where a rule that is no exact one made the byte, and what follows is judged from that byte;
+    two units are not, nor one of an exact rule, nor any where a tolerance is given."""
+    def change(factor, tag, after=""):
+        pathlib.Path("bytes.net").write_text(BYTES.replace("FACTOR", str(factor)))
+        pathlib.Path("bytes.rules").write_text(f"""rule no_factor [{tag}]
+  q = quantize(p, s, z | block_size=0, output_dtype=0, precision=0, any(axis, saturate) "one scale, of bytes")
+  p = elew(x, k | elew_op="TL_MUL")
+  where single(k)
+  => q = quantize(x, s, z)
+{after}""")
+
+    rules = ("--rules", "bytes.rules", "bytes.net")
+    change(0.995, "rounds")
+    for target in "cpu", "ref":
+        done = run("compare", "-b", target, *rules, code=0)
+        check_text(done, "tensors compared, 0 deviate")
+        check_text(done, "within 1 unit, as roundings may be: 1 tensor of quantized bytes")
+        check_text(done, "first: tensor 'q' of operator")
+        check_text(done, "(off by 1")
+        done = run("blame", "-t", target, *rules, code=0)
+        check_text(done, "1 tensor is of quantized bytes within 1 unit")
+    done = run("compare", "--all", *rules, code=0)
+    check_text(done, "near  tensor 'q' of operator")
+    check_text(done, "same  tensor 'd' of operator")
+    done = run("compare", "--json=-", *rules, code=0)
+    if json.loads(done.stdout)["within_a_unit"] != 1:
+        fail(done, "not one tensor within a unit")
+    run("compare", "--rtol=0", "--atol=0", *rules, code=1)
+    run("blame", "--rtol=0", "--atol=0", *rules, code=1)
+    change(0.995, "exact")
+    check_text(run("compare", *rules, code=1), "first:   tensor 'q' of operator")
+    check_text(run("blame", *rules, code=1), "rule no_factor [exact]")
+    change(0.97, "rounds")
+    check_text(run("compare", *rules, code=1), "first:   tensor 'q' of operator")
+    check_text(run("blame", *rules, code=1), "rule no_factor [rounds]")
+    # A unit hides no fault of what follows it.
+    change(0.995, "rounds", """
+rule lost [exact]
+  y = act(d | act="sigmoid")
+  => y = d
+""")
+    check_text(run("compare", *rules, code=1), "first:   tensor 'y' of operator")
+    check_text(run("blame", *rules, code=1), "rule lost [exact]")
+
+
+SUMS = BYTES[BYTES.index("create(| dst=z"):BYTES.index("create(| dst=k")] + BYTES[BYTES.index("quantize("):]
+
+
+def test_bytes_of_two_archs_off_by_a_unit():
+    """`ref` sums in double and `cpu` in float32, where 1 added to 2^24 is lost: one 1 is a unit of the byte, two are two."""
+    pathlib.Path("sums.net").write_text(
+        "input(| dst=x | dtype=TL_FLOAT, dims=[2, 4]);\n"
+        "create(| dst=w | dtype=TL_FLOAT, dims=[4, 16], ran=[0, 0], data=[%s], from_file=false);\n"
+        "create(| dst=s | dtype=TL_FLOAT, dims=[], ran=[0, 0], data=[1], from_file=false);\n"
+        "MatMul(A=x, B=w | Y=p |);\n" % ", ".join(["1"] * 64) + SUMS)
+    one, two = ("[[16777216,%s],[1e7,1,1,1]]" % rest for rest in ("1,-16777216,0", "1,1,-16777216"))
+    for a, b in ("ref", "cpu"), ("cpu", "ref"):
+        given = ("-a", a, "-b", b, "sums.net", "-i")
+        done = run("compare", *given, one, code=0)
+        check_text(done, "%s against %s: 9 tensors compared, 0 deviate" % (b, a))
+        check_text(done, "within 1 unit, as roundings may be: 1 tensor of quantized bytes")
+        check_text(run("compare", "--all", *given, one, code=0), "same  tensor 'y' of operator")
+        check_text(run("compare", *given, two, code=1), "first:   tensor 'q' of operator")
+        run("compare", "--rtol=1e-4", *given, one, code=1)
 
 
 def test_wrong_rules():
@@ -451,7 +543,7 @@ def test_command_line():
     run("blame", "--skip", "999", "model.net", code=3)
     run("blame", "--rules", "nosuch.rules", "model.net", code=3)
     run("blame", "nosuch.net", code=3)
-    run("blame", "-t", "nosuch", "model.net", code=3)
+    run("blame", "-t", "nosuch", "model.net", code=2)
     done = run("blame", "-i", "q=x.bin", "model.net", code=3)
     check_text(done, "the model has no input 'q'", "stderr")
     run("-c", "-o", "compiled.json", "model.net", code=0)
@@ -536,7 +628,7 @@ def test_mutated_models():
 def main():
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
-        for test in (test_opt, test_wrong_tag, test_commands_to_go_on_with_go_as_they_are, test_inner_graphs, test_what_a_pass_does_without_rules_hides_no_wrong_tag, test_agreement, test_wrong_rules, test_two_rules,
+        for test in (test_opt, test_wrong_tag, test_commands_to_go_on_with_go_as_they_are, test_inner_graphs, test_what_a_pass_does_without_rules_hides_no_wrong_tag, test_agreement, test_bytes_off_by_a_unit, test_bytes_of_two_archs_off_by_a_unit, test_wrong_rules, test_two_rules,
                      test_ranges, test_signed_zeros, test_given_data, test_command_line, test_refused_rules, test_mutated_models):
             test()
         os.chdir("/")

@@ -137,10 +137,10 @@ done
 
 expect "a missing file" 1 "$bin/lightnet" missing.json
 has_err "missing.json"
-expect "an unknown target" 1 "$bin/lightnet" -t quantum "$example"
+expect "an unknown target" 2 "$bin/lightnet" -t quantum "$example"
 has_err "quantum"
 has_err "cpu"
-expect "an unknown pass" 1 "$bin/lightnet" opt -p fold,frobnicate "$example"
+expect "an unknown pass" 2 "$bin/lightnet" opt -p fold,frobnicate "$example"
 has_err "'frobnicate'"
 has_err "dead, core, widen, fold, place, layout, "
 : >empty.json
@@ -168,6 +168,7 @@ has_out "falls back to ref"
 plugin=$bin/tests/plugins/slot_good.so
 expect "archs of a plug-in" 0 "$bin/lightnet" archs --plugin "$plugin"
 has_out "groups of act and elew, of a plug-in (plug-in 'slot', $plugin)"
+has_out "slot     2 operators, main memory, falls back to ref: groups"
 has_out "plug-in 'slot' from $plugin: one of everything"
 expect "ops of a plug-in" 0 "$bin/lightnet" ops --plugin="$plugin" twice
 has_out "Each element times 2."
@@ -182,9 +183,9 @@ done
 expect "a model runs on a plug-in" 0 "$bin/lightnet" run -t slot --plugin "$plugin" -i "[-1,4]" twice.net
 expect "without it there is no such operator" 1 "$bin/lightnet" run twice.net
 has_err "twice"
-expect "a plug-in once" 2 "$bin/lightnet" archs --plugin "$plugin" --plugin "$plugin"
+expect "a plug-in once" 1 "$bin/lightnet" archs --plugin "$plugin" --plugin "$plugin"
 has_err "loaded already"
-expect "a plug-in that is none" 2 "$bin/lightnet" archs --plugin twice.net
+expect "a plug-in that is none" 1 "$bin/lightnet" archs --plugin twice.net
 has_err "--plugin: 'twice.net' cannot be loaded as a plug-in"
 
 expect "ops" 0 "$bin/lightnet" ops

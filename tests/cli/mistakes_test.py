@@ -56,8 +56,8 @@ MISTAKES = r"""
     standard input cannot be read for data; they come from files
 1 run relu.net -i /dev/stdin
     cannot read /dev/stdin: not a regular file; data come from files, a pipe's go to one first
-1 run relu.net -i x.npy -i x.npy
-    input 'x' is given twice
+2 run relu.net -i x.npy -i x.npy
+    -i x.npy is given twice
 2 run relu.net x.npy
     one model at a time; 'x.npy' is too many; give inputs with -i
 2 relu.net x.npy
@@ -65,7 +65,7 @@ MISTAKES = r"""
 1 two.net
     inputs 'a' (float32 [2]), 'b' (float32 [2]) are not given; give data with -i NAME=FILE, or zeros with --zero
 1 run two.net -i x.npy
-    the model has 2 inputs, so say which: -i NAME=x.npy
+    the model has 2 inputs, 'a', 'b', so say which: -i NAME=x.npy, each with an -i of its own
 1 run two.net -i a=[1,2]
     input 'b' (float32 [2]) is not given; give data with -i NAME=FILE, or zeros with --zero
 1 run two.net -i a=[1,2] -i b=[1,2,3]
@@ -110,9 +110,9 @@ MISTAKES = r"""
     input 'x' (float32 [?, 4]) is not given; zeros need a shape: -s n=1
 1 run m.onnx -i x=x.npy
     x.npy has shape [1, 3, 2, 2], input 'x' takes [?, 4]
-1 run m.onnx -s n=-1 --zero
+2 run m.onnx -s n=-1 --zero
     -s takes NAME=1x3x224x224, SYMBOL=4 or SYMBOL=1..32, not 'n=-1'
-1 run m.onnx -s n=x --zero
+2 run m.onnx -s n=x --zero
     -s takes NAME=1x3x224x224, SYMBOL=4 or SYMBOL=1..32, not 'n=x'
 1 run m.onnx -s N=2 --zero
     no input has a dimension 'N'; there are: n
@@ -126,30 +126,30 @@ MISTAKES = r"""
     no input has a dimension 'batch': no dimension of an input has a symbol, and those that are fixed stay as they are
 1 run relu.net -s x=2x3x2x2 --zero
     input 'x' has shape [1, 3, 2, 2] (-1: any), not [2, 3, 2, 2]
-1 run m.onnx -s n=4..1 --zero
-    a range needs a symbol, and two dimensions of which the first is not larger, not 4 to 1
-1 run m.onnx -s n=1..b --zero
+2 run m.onnx -s n=4..1 --zero
+    -s n=4..1: a range begins with the smaller size: n=1..4
+2 run m.onnx -s n=1..b --zero
     -s takes a range as SYMBOL=1..32, not 'n=1..b'
-1 run m.onnx -s n=99999999999 --zero
-    -s takes NAME=1x3x224x224, SYMBOL=4 or SYMBOL=1..32, not 'n=99999999999'
+2 run m.onnx -s n=99999999999 --zero
+    -s n=99999999999: a dimension is at most 2147483647
 1 run int.onnx -i [1.5,2]
     input 'x' is int64, which does not hold 1.5
 1 run int.onnx -i [99999999999999999999,2]
     input 'x' is int64, which does not hold 1e+20
 1 run int.onnx -i photo.jpg
     photo.jpg is a picture, input 'x' has 1 dimensions
-1 run relu.net --zero -t cuda
+2 run relu.net --zero -t cuda
     target 'cuda' is not an arch of this library; there are: cpu, ref
-1 run relu.net --zero -t cpu,
+2 run relu.net --zero -t cpu,
     target 'cpu,' ends with a comma; write 'cpu'
-1 run relu.net --zero -t ref,cpu,
+2 run relu.net --zero -t ref,cpu,
     target 'ref,cpu,' ends with a comma; write 'ref,cpu'
-1 run relu.net --zero -t gpu
+2 run relu.net --zero -t gpu
     target 'gpu' is not an arch of this library; there are: cpu, ref; did you mean 'cpu'?
 2 run relu.net --zero -t
     option -t needs a value
-1 run relu.net --zero -t ""
-    the target is empty; name an arch, such as "cpu"
+2 run relu.net --zero -t ""
+    option --target=TARGET has an empty value
 2 run relu.net --zero --threads=0
     --threads takes 1 to 256, not '0'
 2 run relu.net --zero --threads=many
@@ -172,7 +172,7 @@ MISTAKES = r"""
     --top takes 1 to 1000, not 'ten'
 2 run relu.net --zero -o x.npy -o y.npy
     -o is given twice, with 'x.npy' and 'y.npy'; one is enough: a folder takes all outputs
-1 run relu.net --zero -o out.txt
+2 run relu.net --zero -o out.txt
     -o takes a folder, FILE.npy or NAME=FILE.npy, not 'out.txt'
 1 run relu.net --zero -o z=out.npy
     -o z=out.npy: the model has no output 'z'
@@ -185,7 +185,7 @@ MISTAKES = r"""
 2 run relu.net --zero --mean=1,2
     --mean takes one number or three such as 1,2,3, not '1,2'
 2 run relu.net --zero --scale=
-    --scale takes one number or three such as 1,2,3, not ''
+    option --scale=X[,Y,Z] has an empty value
 2 run relu.net --zero --layout=chw
     --layout takes nchw or nhwc, not 'chw'
 2 run relu.net --zero --preset=torch
@@ -213,7 +213,7 @@ MISTAKES = r"""
 1 run relu.net --zero --rules=bad.rules
     bad.rules:3:1: expected '=>', found the end
 2 run relu.net --zero --skip=
-    --skip takes numbers such as 3,7-9, not ''; --verbose lists them
+    option --skip=LIST has an empty value
 1 run relu.net --zero --skip=900
     there is no firing 900 to skip: there were 4, numbered from 1
 2 run relu.net --zero --skip=1,
@@ -266,19 +266,19 @@ MISTAKES = r"""
     FAILED nothing: nothing holds 0 files of type .onnx; name the model
 1 verify --list=missing.txt
     cannot open missing.txt: No such file or directory
-2 verify --list=list.txt
+1 verify --list=list.txt
     line 1 of list.txt says 'zzz=1', which is none of rtol=X, atol=X and shape-only
 2 verify relu.net --rtol=-1
     --rtol takes a number from 0 on, not '-1'
 2 verify relu.net --rtol=small
     --rtol takes a number from 0 on, not 'small'
-1 verify relu.net --through=il,xx
-    FAILED relu.net: there is no folder test_data_set_0 in .; it holds what the model is given, input_0.pb, and should give, output_0.pb (or .npy)
+2 verify relu.net --through=il,xx
+    --through: no format 'xx' is written; there are: 
 2 compare
     no model
 1 compare out.json
     out.json is compiled already; compare the model it came from
-1 compare relu.net -b gpu
+2 compare relu.net -b gpu
     target 'gpu' is not an arch of this library; there are: cpu, ref; did you mean 'cpu'?
 1 compare m.onnx
     input 'x' has an open shape: give it with -s, or its data with -i
@@ -296,17 +296,57 @@ MISTAKES = r"""
     cannot open 'missing.onnx': No such file or directory
 1 convert m.onnx -o missing/o.net
     cannot create 'missing/o.net': No such file or directory
-1 opt relu.net -p folding
+2 opt relu.net -p folding
     there is no pass 'folding'; there are: dead, core
-1 opt relu.net --stop-after=nowhere
+2 compare relu.net -a none
+    nothing runs on 'none'; -a and -b take archs such as cpu
+2 run m.onnx --zero -s 4x99999999999
+    -s 4x99999999999: a dimension is at most 2147483647
+1 opt relu.net --rules=m.onnx
+    m.onnx:1:1: unexpected byte 8; rules are text
+2 run relu.net --input_layer=x
+    unknown option --input_layer: inputs have the model's names: -i NAME=FILE, -s NAME=1x3x224x224
+2 bench --model=relu.net
+    unknown option --model: the model stands alone: lightnet run MODEL
+1 opt relu.net --skip=99999999999999999999
+    there is no firing 18446744073709551615 to skip
+1 opt relu.net --skip=18446744073709551614-18446744073709551615
+    there is no firing 18446744073709551614 to skip
+2 --verbose run relu.net
+    the command goes first: lightnet run, then options
+2 --threads=2 bench relu.net
+    the command goes first: lightnet bench, then options
+2 bench relu.net --json=o.json --trace=o.json
+    o.json would be written by --json and by --trace; name two files
+1 run relu.net -i =x.npy
+    the model has no input ''; it has 'x'
+1 run relu.net -i x.npy -o =y.npy
+    the model has no output ''; it has 'y'
+2 run relu.net -i x.npy -o -
+    -o takes a folder, FILE.npy or NAME=FILE.npy, not '-'
+1 run relu.net -i x.npy --labels=nothing
+    cannot read nothing: it is a folder, and a file is needed
+1 run strings.net --zero
+    there are no zeros of strings: give 's' as a text file, a string a line, or as .npy: -i s=FILE
+1 run strings.net -i s=hello
+    -i s=hello is not a file; strings are given as a text file, one a line, or as .npy
+1 run two.net -i a,b
+    the model has 2 inputs, 'a', 'b', so say which: -i NAME=a,b, each with an -i of its own
+1 run pair.net --zero -o y.npy
+    the model has 2 outputs, 'y', 'z', so say which: -o NAME=y.npy, or a folder
+1 run pair.net --zero -o y=y.npy,z=z.npy
+    -o takes one output, or a folder for all, not 'y=y.npy,z=z.npy'
+1 run pair.net --zero -o q=y.npy
+    the model has no output 'q'; it has 'y', 'z'
+2 opt relu.net --stop-after=nowhere
     there is no pass 'nowhere'; there are: dead, core
-1 opt relu.net --dump-after=foldd
-    no pass 'foldd' has run, so there was nothing to dump; did you mean 'fold'?
+2 opt relu.net --dump-after=foldd
+    there is no pass 'foldd'; there are: dead, core
 1 opt relu.net --inputs=q
     the model has no tensor 'q'
 2 opt relu.net --why
     option --why needs a value
-1 opt relu.net --why=conv_rleu
+2 opt relu.net --why=conv_rleu
     there is no rule 'conv_rleu'; did you mean 'conv_relu'? `lightnet opt --verbose` lists those that fire
 3 blame relu.net -t none
     on target none the model fails before anything is rewritten: pass 'expand': no arch of the target takes 2 operators: 'input0' (input), 'relu0' (act)
@@ -348,8 +388,6 @@ MISTAKES = r"""
     relu.net is not compiled, so it cannot only be run; leave out -r, or compile it first: lightnet -c -o compiled.json relu.net
 1 -r missing.json
     cannot open 'missing.json': No such file or directory
-1 -c -r relu.net
-    input 'x' (float32 [1, 3, 2, 2]) is not given; give data with -i NAME=FILE, or zeros with --zero
 1 -r out.json
     input 'x' (float32 [1, 3, 2, 2]) is not given; give data with -i NAME=FILE, or zeros with --zero
 1 run relu.net -i x=./x.npy,y=x.npy
@@ -364,18 +402,18 @@ MISTAKES = r"""
     cannot open 'https://example.com/model.onnx': addresses are not fetched; download the file first
 2 run m.onnx --dim n=2 --zero
     unknown option --dim: -s SYMBOL=N gives a symbolic dimension its size
-1 run relu.net --zero -t "cpu ref"
+2 run relu.net --zero -t "cpu ref"
     there are: cpu, ref; several are joined by commas
-1 run relu.net --zero -t cpu;ref
+2 run relu.net --zero -t cpu;ref
     there are: cpu, ref; several are joined by commas
 2 run relu.net --zero --json out.json
     one model at a time; 'out.json' is too many; a value that may be left out is given with an equals sign: --json=out.json
 2 run relu.net --zero -j4
     --json takes a file, not '4'; --threads=4 is how many threads run the model
-1 run relu.net --zero -o x.png
+2 run relu.net --zero -o x.png
     -o takes a folder, FILE.npy or NAME=FILE.npy, not 'x.png'
-1 run relu.net --zero -o ""
-    -o takes a folder, FILE.npy or NAME=FILE.npy, not ''
+2 run relu.net --zero -o ""
+    option --outdir=DIR has an empty value
 2 run relu.net -i photo.jpg --mean 1 2 3
     one model at a time; '2' is too many; numbers of one option are joined by commas, such as 1,2,3
 2 run relu.net -i photo.jpg --rgb
@@ -474,13 +512,17 @@ MISTAKES = r"""
     nan.npy: input 'x' is int64, which does not hold nan, element 1
 1 run int.onnx -i half.npy
     half.npy: input 'x' is int64, which does not hold 2.5, element 1
-1 run m.onnx --zero -s n=2x
+1 run sum.net --zero -s a=2x3 -s b=4x3
+    which does not broadcast to 4; 'n' is 2 in input 'a' and 4 in input 'b': give all dimensions with that symbol one size, at once
+1 run sum.net -i a=[[1,2,3],[4,5,6]] -i b=[[1,2,3],[4,5,6],[7,8,9]]
+    which does not broadcast to 3; 'n' is 2 in input 'a' and 3 in input 'b'
+2 run m.onnx --zero -s n=2x
     -s takes NAME=1x3x224x224, SYMBOL=4 or SYMBOL=1..32, not 'n=2x'
-1 run m.onnx --zero -s n=
+2 run m.onnx --zero -s n=
     -s takes NAME=1x3x224x224, SYMBOL=4 or SYMBOL=1..32, not 'n='
-1 run m.onnx --zero -s =2
+2 run m.onnx --zero -s =2
     -s takes NAME=1x3x224x224, SYMBOL=4 or SYMBOL=1..32, not '=2'
-1 run m.onnx --zero -s n=2 -s n=3
+2 run m.onnx --zero -s n=2 -s n=3
     -s is given twice for one name, with 'n=2' and 'n=3'
 2 run --graph=relu.net
     unknown option --graph: the model stands alone: lightnet run MODEL
@@ -540,6 +582,40 @@ MISTAKES = r"""
     --outfile has no effect with -r, which only runs
 2 relu.net --zero --no-weights
     --no-weights has no effect without -c or -o, which write
+2 -c -r relu.net
+    -c only compiles and -r only runs; without either a model is compiled and run
+2 run relu.net --zero --rules=none --tune
+    --tune has no effect with --rules=none, the model as it was read
+2 verify relu.net --rules=none --skip=3
+    --skip has no effect with --rules=none, the model as it was read
+2 run relu.net -i white.bmp --scale=0
+    --scale=0 makes every pixel 0
+2 run relu.net -i white.bmp --scale=1,0,1
+    --scale=1,0,1 makes every pixel 0
+1 genwts -o new.wts names.txt
+    names.txt is left out: there is no number in it
+1 genwts -o new.wts x.npy
+    x.npy is left out: it is no text of numbers: its byte 7 is 0
+1 run float.net -i [1e400,2]
+    -i x=[1e400,2] is neither a file nor a value: the number is beyond float64
+1 run relu.net -i m.onnx
+    m.onnx holds 81 bytes of data where 48 are needed; by its name it is a model
+1 run trained.net -i [1,2] -f m.onnx
+    m.onnx: neither a safetensors nor a .wts file, nor a params dictionary, but an ONNX model
+1 run trained.net -i [1,2] -f white.bmp
+    nor a params dictionary, but a BMP picture
+1 run trained.net -i [1,2] -f out.json
+    nor a params dictionary, but JSON, as models are
+1 run trained.net -i [1,2] -f bad.npz
+    nor a params dictionary, but a zip archive
+1 stats m.onnx
+    nor a params dictionary, but an ONNX model
+1 convert photo.jpg -o new.safetensors
+    nor a params dictionary, but a JPEG picture
+1 run white.bmp
+    white.bmp: this is a BMP picture, not a model that LightNet reads; give it to a model with -i
+1 run white.ppm
+    white.ppm: this is a picture (PNM), not a model that LightNet reads
 1 run out.json --zero -t ref
     out.json is compiled already, for cpu; --target=ref belongs to where it is compiled
 1 run out.json --zero --keep-halves
@@ -597,6 +673,9 @@ def write_files():
     two = "input(| dst=x | dtype=TL_FLOAT, dims=[2]);\n"
     files = {
         "relu.net": "input(| dst=x | dtype=TL_FLOAT, dims=[1, 3, 2, 2]);\nrelu(src=x | dst=y |);\n",
+        "pair.net": two + "relu(src=x | dst=y |);\nNeg(X=x | Y=z |);\noutput(src=y | |);\noutput(src=z | |);\n",
+        "sum.net": "".join('input(| dst=%s | dtype=TL_FLOAT, dims=[-1, 3], names=["n", ""]);\n' % name for name in "ab") + "Sub(A=b, B=a | C=y |);\n",
+        "strings.net": "input(| dst=s | dtype=TL_STRING, dims=[2]);\nIdentity(input=s | output=y |);\n",
         "two.net": two.replace("x", "a") + two.replace("x", "b") + "Add(A=a, B=b | C=y |);\n",
         "trained.net": two + "create(| dst=w | dtype=TL_FLOAT, dims=[2], ran=[0, 0], data=[0], from_file=true);\n"
                              "elew(src1=x, src2=w | dst=s | elew_op=TL_SUM);\n",
@@ -610,7 +689,7 @@ def write_files():
         "photo.jpg": b"\xff\xd8\xff\xe0broken", "bad.npz": b"PK\3\4broken",
         "engine.plan": b"ftrt" + b"\0" * 60, "vino.xml": '<?xml version="1.0"?>\n<net name="x" version="11"></net>\n',
         "white.bmp": b"BM" + struct.pack("<IIIIiiHHIIiiII", 58, 0, 54, 40, 1, 1, 1, 24, 0, 4, 0, 0, 0, 0) + b"\xff" * 4,
-        "grey.net": one("TL_FLOAT", "[1, 1, 2, 2]"), "matrix.net": one("TL_FLOAT", "[2, 2]"), "half16.net": one("TL_FLOAT16", "[2]"),
+        "white.ppm": b"P6\n1 1\n255\n\xff\xff\xff", "grey.net": one("TL_FLOAT", "[1, 1, 2, 2]"), "matrix.net": one("TL_FLOAT", "[2, 2]"), "half16.net": one("TL_FLOAT16", "[2]"),
         "bfloat.net": one("TL_BFLOAT16", "[2]"), "float.net": one("TL_FLOAT", "[2]"), "scaled.net": one("TL_FLOAT16", "[3, 1, 1]"),
         "sequence.onnx": ow.model([ow.node("SequenceLength", ["x"], ["y"])], [("x", {4: {1: ow.tensor_type("FLOAT", [2])}})], [("y", ow.tensor_type("INT64", []))]),
         "bad.rules": "rule r [exact]\n  y = relu(x)\n", "list.txt": "missing\tzzz=1\n",

@@ -130,10 +130,10 @@ def test_outputs_go_to_a_file_or_a_folder():
     run("run", "two.onnx", "-i", "x.npy", "-o", "z=abs.npy")
     run("run", "one.onnx", "-i", "x.npy", "-o", "neg.npy")
     assert (np.load("abs.npy") == FLOATS).all() and (np.load("neg.npy") == -FLOATS).all()
-    run("run", "two.onnx", "-i", "x.npy", "-o", "y.npy", code=1, err="has 2 outputs, so say which: -o NAME=y.npy")
+    run("run", "two.onnx", "-i", "x.npy", "-o", "y.npy", code=1, err="so say which: -o NAME=y.npy")
     run("run", "two.onnx", "-i", "x.npy", "-o", "q=y.npy", code=1, err="no output 'q'")
     for bad in ("out.txt", "y=out.json", "y=", "out.npz"):
-        run("run", "one.onnx", "-i", "x.npy", "-o", bad, code=1, err="-o takes a folder, FILE.npy or NAME=FILE.npy")
+        run("run", "one.onnx", "-i", "x.npy", "-o", bad, code=2, err="-o takes a folder, FILE.npy or NAME=FILE.npy")
     assert set(os.listdir(".")) - before == {"abs.npy", "neg.npy"}
 
 
@@ -330,7 +330,7 @@ def test_verify_of_many():
                                                             "FAILED"], lines
         assert lines[-1] == "7 models: 3 pass, 1 are wrong, 3 cannot run", lines[-1]
     write("list.txt", b"good\trtol=x\n")
-    run("verify", "--list=list.txt", code=2, err="rtol")
+    run("verify", "--list=list.txt", code=1, err="rtol")
     run("verify", code=2, err="no model")
     run("verify", case("no_data", sets=0), code=1, out="no folder test_data_set_0")
 
@@ -342,11 +342,11 @@ def test_values_of_options_are_checked():
     write("any.onnx", ADD)
     for args, err in ((["compare", "--rtol=nan"], "--rtol takes a number from 0 on, not 'nan'"),
                       (["compare", "--atol=inf"], "--atol takes a number from 0 on"),
-                      (["blame", "--atol="], "--atol takes a number from 0 on"),
+                      (["blame", "--atol="], "option --atol=X has an empty value"),
                       (["verify", "--rtol=1x"], "--rtol takes a number from 0 on"),
                       (["compare", "--seed=-1"], "--seed takes an integer from 0 to 2^64 - 1, not '-1'"),
                       (["blame", "--seed=18446744073709551616"], "--seed takes"),
-                      (["opt", "--seed="], "--seed takes"),
+                      (["opt", "--seed=x"], "--seed takes"),
                       (["run", "--repeat=0"], "--repeat takes 1 to 1000000, not '0'"),
                       (["run", "--top=1e3"], "--top takes 1 to 1000"),
                       (["run", *["-i", "x"] * 257], "more than 256 times --input"),
@@ -388,6 +388,22 @@ def test_inspect_tells_what_the_file_says():
         assert line in done.stdout, done.stdout
     done = run("inspect", "add.onnx", "-s", "batch=4", out="memory     main memory on cpu: static")
     assert "open " not in done.stdout, done.stdout
+
+
+def test_inspect_of_text_has_what_the_file_states():
+    """A .net made of an ONNX file has its symbols, types and producer, also where shapes are dynamic."""
+    write("made.onnx", {1: 8, 2: "maker", 3: "2.1", 8: {1: "", 2: 17}, 7: {
+        1: [ow.node("NonZero", ["x"], ["y"])], 2: "g", 11: {1: "x", 2: ow.tensor_type("FLOAT", ["batch", 3])},
+        12: {1: "y", 2: ow.tensor_type("INT64", [2, "k"])}}})
+    for made in ("made.net", "made.json"):
+        run("convert", "made.onnx", "-o", made)
+        out = run("inspect", made).stdout
+        for line in ("made by    maker 2.1", "input      x float32 [batch, 3]", "output     y int64 [2, k]"):
+            assert line in out, out
+        assert "input      x float32 [4, 3]" in run("inspect", made, "-s", "batch=4").stdout
+    write("plain.net", b"input(| dst=x | dtype=TL_FLOAT, dims=[-1, 2]);\nNonZero(X=x | Y=y |);\n")
+    out = run("inspect", "plain.net").stdout
+    assert "input      x float32 [?, 2]" in out and "made by" not in out, out
 
 
 def test_inspect_tells_every_problem():

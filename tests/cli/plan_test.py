@@ -75,7 +75,7 @@ def check_budget(model, peak):
     assert "needs %d bytes" % peak in message and "the limit is %d" % (peak - 1) in message, message
     for good in ("1G", "1Gi", "1GiB", "0.5M", "2e6B"):
         run("--budget", good, model)
-    for bad in ("", "x", "-1", "0", "1k", "1 M", "1Mib", "nan", "inf", "1e400", "1Q"):
+    for bad in ("x", "-1", "0", "1k", "1 M", "1Mib", "nan", "inf", "1e400", "1Q"):
         _, message = run("--budget", bad, model, code=2)
         assert "--budget takes a number of bytes" in message, (bad, message)
 
@@ -141,7 +141,7 @@ def check_range(folder):
     _, message = run("--budget=%d" % (largest - 1), "-s", "N=2..9", path, code=1)
     assert "N=9" in message and "the limit is" in message, message
     for bad in ("N=9..2", "N=..2", "N=2..", "N=1..x", "N=1x2..3", "N=-1..2", "x=1..2"):
-        _, message = run("-s", bad, path, code=1)
+        _, message = run("-s", bad, path, code=1 if bad == "x=1..2" else 2)
         assert "range" in message or "no input has a dimension" in message, (bad, message)
     compiled = os.path.join(folder, "range.json")
     subprocess.run([LIGHTNET, "-c", "-o", compiled, "-s", "N=2..9", path], capture_output=True, check=True)

@@ -142,11 +142,27 @@ def check_picture(model, target, echo):
     texts = [t.text for t in root.iter(SVG + "text")]
     for name in ["host", "copies"] + [d["device"] for d in split["devices"]]:
         assert name in texts, name
+    # What was refused and given back, as in the text.
+    text, _ = run("plan", *on(target), model, echo=echo)
+    told = [line for line in text.splitlines() if line.startswith(("refused ", "given back "))]
+    assert told and [t for t in texts if t and t.startswith(("refused ", "given back "))] == told, (told, texts)
+    # An arrow passes behind the lanes that it does not end at.
+    lanes = [(float(r.get("y")), float(r.get("height"))) for r in root.iter(SVG + "rect") if r.get("fill") == "#f4f4f4"]
+    lines = [(p.get("d"), p.get("stroke-dasharray")) for p in root.iter(SVG + "path") if p.get("stroke-width") == "1.2"
+             and re.fullmatch(r"M[\d.]+ [\d.]+v\d+", p.get("d"))]
+    assert len(lanes) == len(split["devices"]) + 1 and lines
+    for line, dashes in lines:
+        y, length = map(float, re.fullmatch(r"M[\d.]+ ([\d.]+)v(\d+)", line).groups())
+        assert any(y < top + high and y + length > top for top, high in lanes) == bool(dashes), (line, lanes)
     width, height = float(root.get("width")), float(root.get("height"))
     for rect in root.iter(SVG + "rect"):
         if not rect.get("width").endswith("%"):
             x, y, w, h = (float(rect.get(k)) for k in ("x", "y", "width", "height"))
             assert x >= 0 and y >= 0 and x + w <= width and y + h <= height, rect.attrib
+
+
+def listed_at(profile, name):
+    return [o["name"] for o in profile["operators"]].index(name) + 1
 
 
 def check_trace(model, target, echo, folder):
@@ -172,7 +188,20 @@ def check_trace(model, target, echo, folder):
     listed = {o["name"]: o for o in profile["operators"]}
     for name, (device, group) in groups.items():
         assert listed[name]["operators"] == len(group["operators"]) and listed[name]["arch"] == device
-        assert "%s, group of %d" % (device, len(group["operators"])) == listed[name]["kernel"]
+        is_started = group["wait_step"] is not None
+        assert "%s, group of %d%s" % (device, len(group["operators"]), ", start" * is_started) == listed[name]["kernel"]
+        # From its start to the end of its wait it takes what the host does meanwhile, too.
+        spans = sorted(ended[e["id"]]["ts"] - e["ts"] for e in begun if e["args"]["group"] == name)
+        assert abs(spans[1] - 1000 * listed[name]["span_ms"]) < 0.002, (spans, listed[name])
+        assert is_started or abs(listed[name]["span_ms"] - listed[name]["ms"]) < 1e-5, listed[name]
+    waits = [o["kernel"] for o in profile["operators"] if o["type"] == "wait_ref"]
+    assert sorted(waits) == sorted("waits for %s" % d for d, g in groups.values() if g["wait_step"] is not None), waits
+    names = {t["type"] for t in profile["types"]}
+    assert {"groups of " + d for d, g in groups.values() if len(g["operators"]) > 1} == {n for n in names if n.startswith("groups")}
+    text, _ = run("bench", "--runs=2", "--profile", *on(target), model, echo=echo)
+    for name, (device, group) in groups.items():
+        assert re.search(r"^ +%d +[\d.]+ +[\d.]+ +[\d.]+  %s +%d operators? +%s$" % (
+            listed_at(profile, name), device, len(group["operators"]), name), text, re.M), text
     for copy in split["copies"]:
         if not copy["at_load"]:
             assert (listed[copy["op"]]["from"], listed[copy["op"]]["to"]) == (copy["from_memory"], copy["to_memory"])
@@ -261,6 +290,20 @@ def check_without(model):
         assert "Memory plan of" in run("plan", "--svg", *arguments, model)[0]
 
 
+def check_unused_devices(model):
+    """Options for a device that no target of the command names are worth a word."""
+    def warnings(verb, device, *arguments, echo="devices=2"):
+        return re.findall(r"warning: --device: (.*)", run(verb, *arguments, "--plugin", PLUGIN, "--device", device + ",depth=3",
+                                                          model, echo=echo)[1])
+
+    assert warnings("plan", "echo:1", "-t", "echo,ref") == ["no device 'echo:1' is in the target; -t echo:1,cpu uses it"]
+    assert warnings("run", "echo", "-i", "x=fill:1") == ["no device 'echo' is in the target; -t echo,cpu uses it"]
+    for device, target in (("echo", "echo,ref"), ("echo:0", "echo,ref"), ("echo", "echo:0,ref"), ("echo:1", "echo,echo:1,ref")):
+        assert warnings("inspect", device, "-t", target) == [], (device, target)
+    assert warnings("compare", "echo:1", "-a", "ref", "-b", "echo:1,ref") == []
+    assert len(warnings("compare", "echo", "-a", "ref", "-b", "echo:1,ref")) == 1
+
+
 def check_mistakes(model, folder):
     assert "one of --svg and --json" in run("inspect", "--svg", "--json", model, code=2)[1]
     assert "-o says where the picture goes" in run("inspect", "-o", "x.svg", model, code=2)[1]
@@ -290,6 +333,7 @@ def main():
         check_blame(model)
         check_dynamic(folder)
         check_without(model)
+        check_unused_devices(model)
         check_mistakes(model, folder)
 
 

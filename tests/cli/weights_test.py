@@ -266,7 +266,7 @@ def test_what_a_format_does_not_hold_is_said():
     assert tf.read_wts(read("out.wts"))["x"].shape == (2,)
     write("in", tf.write_params({"": tf.tensor("F32", [], [1])}))
     run("convert", "in", "-o", "out.wts", code=1, err="'' cannot be a name in .wts")
-    run("convert", "in", "-o", "out.json", code=2, err="in holds weights, which go to a file whose")
+    run("convert", "in", "-o", "out.json", code=1, err="in holds weights, which go to a file whose")
     write("model.net", MODEL)
     run("convert", "model.net", "-o", "out.params", code=1, err="model.net: neither a safetensors")
     run("convert", "missing", "-o", "out.params", code=1, err="missing: cannot open")
@@ -364,6 +364,20 @@ def test_stats_as_text():
                                 "80.00%", r"w\x1b[2J"], lines[1]
     assert lines[2].split()[:5] == ["int8", "[4]", "-4", "3", "0.5"], lines[2]
     assert lines[3] == "2 tensors, 8 elements, 20 bytes, 1 zeros, 1 NaN, 1 infinite"
+
+
+def test_a_data_file_without_effect_is_said():
+    """A model without weights takes none; one that has its own refuses those of another."""
+    write("bare.net", "input(| dst=x | dtype=TL_FLOAT, dims=[2]);\nrelu(src=x | dst=y |);\n")
+    write("n", "1 2")
+    run("genwts", "-o", "n.wts", "n")
+    for command in (["run", "--zero"], ["bench", "--runs=1", "--min-time=0"], ["compare"], ["--zero"]):
+        run(*command, "bare.net", "-f", "n.wts", err="n.wts has no effect: the model takes no weights from a file")
+    done = run("run", "--zero", "bare.net", "-f", "none.wts", code=1, err="none.wts: cannot open")
+    assert "no effect" not in done.stderr, done.stderr
+    write("open.net", 'input(| dst=x | dtype=TL_FLOAT, dims=[-1], names=["n"]);\nrelu(src=x | dst=y |);\n')
+    done = run("run", "--zero", "open.net", "-s", "n=1..3", "-f", "n.wts", err="has no effect")
+    assert done.stderr.count("no effect") == 1, done.stderr
 
 
 def test_wrong_calls_of_stats():

@@ -172,8 +172,8 @@ def test_rules_of_one_name_are_told_apart():
 
 def test_what_has_no_rules_is_said_to():
     pathlib.Path("model.net").write_text(CONV + "rel: relu(src=c | dst=y |);\n")
-    assert "what a pass does without rules" in run("--why=channels_last", "model.net", code=1).stderr
-    assert "no rule is tried" in run("--why=conv_relu", "--rules=none", "model.net", code=1).stderr
+    assert "what a pass does without rules" in run("--why=channels_last", "model.net", code=2).stderr
+    assert "no rule is tried" in run("--why=conv_relu", "--rules=none", "model.net", code=2).stderr
 
 
 def test_what_is_skipped_is_told():
@@ -216,9 +216,9 @@ def test_numbers_of_sizes_hold_for_each_size():
 
 def test_rules_that_are_not_there():
     pathlib.Path("model.net").write_text(PLANE + "Tanh(input=x | output=y |);\n")
-    assert "there is no rule 'conv_rel'; did you mean 'conv_relu'? " in run("--why=conv_rel", "model.net", code=1).stderr
-    assert "there is no rule 'act', it is a type of operators" in run("--why=act", "model.net", code=1).stderr
-    assert "'act_cpu' is what operators are lowered to, not a rule" in run("--why=act_cpu", "model.net", code=1).stderr
+    assert "there is no rule 'conv_rel'; did you mean 'conv_relu'? " in run("--why=conv_rel", "model.net", code=2).stderr
+    assert "there is no rule 'act', it is a type of operators" in run("--why=act", "model.net", code=2).stderr
+    assert "'act_cpu' is what operators are lowered to, not a rule" in run("--why=act_cpu", "model.net", code=2).stderr
     assert "--why and --verify" in run("--why=conv_relu", "--verify", "model.net", code=2).stderr
 
 

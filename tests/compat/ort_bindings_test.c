@@ -421,6 +421,177 @@ TEST(rust_shares_threads_and_makes_values_in_sessions)
     ReleaseEnv(env);
 }
 
+// ---- What newer bindings ask for ----
+
+// A function of the table that few programs call.
+#define RARE(result, name, args) ((result(*) args)ort_client_table()[ORT_CLIENT_##name])
+#define PTR                      const void *
+
+static void check_hardware(PTR env, PTR device)
+{
+    const void *hardware = RARE(PTR, EpDevice_Device, (PTR))(device), *listed[1] = {NULL};
+    size_t count = 0;
+    CHECK_NOT_NULL(hardware);
+    CHECK_EQ(RARE(int, HardwareDevice_Type, (PTR))(hardware), 0);
+    CHECK_NOT_NULL(RARE(const char *, HardwareDevice_Vendor, (PTR))(hardware));
+    CHECK_NOT_NULL(RARE(PTR, HardwareDevice_Metadata, (PTR))(hardware));
+    (void)RARE(uint32_t, HardwareDevice_VendorId, (PTR))(hardware);
+    (void)RARE(uint32_t, HardwareDevice_DeviceId, (PTR))(hardware);
+    CHECK_NOT_NULL(RARE(const char *, EpDevice_EpVendor, (PTR))(device));
+    CHECK_NOT_NULL(RARE(PTR, EpDevice_EpMetadata, (PTR))(device));
+    CHECK_NOT_NULL(RARE(PTR, EpDevice_EpOptions, (PTR))(device));
+    OK(RARE(void *, GetNumHardwareDevices, (PTR, size_t *))(env, &count));
+    CHECK(count >= 1);
+    if (count == 1)
+        OK(RARE(void *, GetHardwareDevices, (PTR, const void **, size_t))(env, listed, 1));
+    CHECK(count > 1 || listed[0]);
+}
+
+// An environment by its options, devices, and options of sessions that are read back.
+TEST(csharp_chooses_among_devices_and_reads_its_options)
+{
+    ort_client_load();
+    const struct {
+        uint32_t version;
+        int32_t level;
+        const char *id;
+        void *function, *user;
+        PTR threading;
+        PTR entries;
+    } env_options = {.version = 30, .level = 3, .id = "CSharpOnnxRuntime"};
+    void *env = NULL, *options = NULL, *run_options = NULL, *pairs = NULL, *session = NULL;
+    const void *const *devices = NULL, *of_input[1] = {NULL};
+    size_t count = 0;
+    int value = -1;
+    OK(RARE(void *, CreateEnvWithOptions, (PTR, void **))(&env_options, &env));
+    OK(GetEpDevices(env, &devices, &count));
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(EpDevice_EpName(devices[i]), "CPUExecutionProvider") == 0)
+            check_hardware(env, devices[i]);
+    OK(CreateSessionOptions(&options));
+    OK(RARE(void *, GetMemPatternEnabled, (PTR, int *))(options, &value));
+    CHECK_EQ(value, 1);
+    OK(DisableMemPattern(options));
+    OK(RARE(void *, GetMemPatternEnabled, (PTR, int *))(options, &value));
+    CHECK_EQ(value, 0);
+    OK(RARE(void *, GetSessionExecutionMode, (PTR, int *))(options, &value));
+    CHECK_EQ(value, 0);
+    OK(RARE(void *, SetDeterministicCompute, (void *, bool))(options, true));
+    OK(RARE(void *, SetSessionLogVerbosityLevel, (void *, int))(options, 2));
+    OK(RARE(void *, DisableProfiling, (void *))(options));
+    OK(RARE(void *, SessionOptionsSetEpSelectionPolicy, (void *, int))(options, 1));
+    OK(AddSessionConfigEntry(options, "a.key", "a value"));
+    OK(RARE(void *, GetSessionOptionsConfigEntries, (PTR, void **))(options, &pairs));
+    CHECK_STR_EQ(GetKeyValue(pairs, "a.key"), "a value");
+    ReleaseKeyValuePairs(pairs);
+    OK(CreateRunOptions(&run_options));
+    OK(RARE(void *, RunOptionsSetRunLogVerbosityLevel, (void *, int))(run_options, 3));
+    OK(RARE(void *, RunOptionsGetRunLogVerbosityLevel, (PTR, int *))(run_options, &value));
+    CHECK_EQ(value, 3);
+    OK(RARE(void *, AddRunConfigEntry, (void *, PTR, PTR))(run_options, "key", "v"));
+    CHECK_STR_EQ(RARE(const char *, GetRunConfigEntry, (PTR, PTR))(run_options, "key"), "v");
+    CHECK_NULL(RARE(const char *, GetRunConfigEntry, (PTR, PTR))(run_options, "none"));
+    OK(RARE(void *, RunOptionsDisableProfiling, (void *))(run_options));
+    message model = negate_model();
+    OK(CreateSessionFromArray(env, model.bytes, model.len, options, &session));
+    OK(RARE(void *, SessionGetMemoryInfoForInputs, (PTR, PTR *, size_t))(session, of_input, 1));
+    CHECK_NOT_NULL(of_input[0]);
+    OK(RARE(void *, SessionGetMemoryInfoForOutputs, (PTR, PTR *, size_t))(session, of_input, 1));
+    CHECK_NOT_NULL(of_input[0]);
+    OK(RARE(void *, SessionGetEpDeviceForInputs, (PTR, PTR *, size_t))(session, of_input, 1));
+    OK(RARE(void *, SessionGetEpDeviceForOutputs, (PTR, PTR *, size_t))(session, of_input, 1));
+    CHECK_NOT_NULL(RARE(const char *, GetBuildInfoString, (void))());
+    CHECK_NOT_NULL(RARE(PTR, GetCompileApi, (void))());
+    CHECK_NOT_NULL(RARE(PTR, GetModelEditorApi, (void))());
+    ReleaseSession(session);
+    ReleaseRunOptions(run_options);
+    ReleaseSessionOptions(options);
+    ReleaseEnv(env);
+}
+
+// An allocator of the caller's, by which a value frees its memory; members in their order.
+typedef struct deleter {
+    uint32_t version;
+    void *(*alloc)(struct deleter *, size_t);
+    void (*free)(struct deleter *, void *);
+    PTR (*info)(const struct deleter *);
+    void *later[4];
+    void *memory;
+    int freed_count;
+} deleter;
+
+static void delete_block(deleter *d, void *p)
+{
+    free(p);
+    d->freed_count++;
+}
+
+static PTR info_of_deleter(const deleter *d)
+{
+    return d->memory;
+}
+
+// Arenas, memory that is described in the newer way, and what is asked of every value.
+TEST(cpp_describes_memory_and_looks_into_values)
+{
+    ort_client_load();
+    void *env = NULL, *memory = NULL, *arena = NULL, *allocator = NULL, *value = NULL,
+         *block = NULL, *type = NULL;
+    const void *data = NULL, *shape = NULL;
+    const int64_t *seen = NULL, dims[2] = {2, 3};
+    const char *text = NULL;
+    const size_t sizes[] = {1 << 20};
+    size_t count = 0, len = 7;
+    int answer = -1, element = -1;
+    OK(CreateEnv(3, "cpp", &env));
+    OK(RARE(void *, CreateMemoryInfo_V2, (PTR, int, uint32_t, int32_t, int, size_t, int, void **))(
+        "Cpu", 0, 0, 0, 0, 0, 1, &memory));
+    CHECK_EQ(RARE(int, MemoryInfoGetDeviceMemType, (PTR))(memory), 0);
+    CHECK_EQ(RARE(uint32_t, MemoryInfoGetVendorId, (PTR))(memory), 0);
+    OK(RARE(void *, CreateArenaCfg, (size_t, int, int, int, void **))(0, -1, -1, -1, &arena));
+    OK(RARE(void *, CreateAndRegisterAllocator, (void *, PTR, PTR))(env, memory, arena));
+    RARE(void, ReleaseArenaCfg, (void *))(arena);
+    OK(RARE(void *, CreateArenaCfgV2, (const char *const *, const size_t *, size_t, void **))(
+        (const char *const[]){"max_mem"}, sizes, 1, &arena));
+    RARE(void, ReleaseArenaCfg, (void *))(arena);
+    OK(GetAllocatorWithDefaultOptions(&allocator));
+    OK(RARE(void *, AllocatorAlloc, (void *, size_t, void **))(allocator, 24, &block));
+    CHECK_NOT_NULL(block);
+    OK(AllocatorFree(allocator, block));
+    deleter d = {.version = 30, .free = delete_block, .info = info_of_deleter, .memory = memory};
+    float *owned = calloc(6, sizeof *owned);
+    CHECK_NOT_NULL(owned);
+    owned[5] = 4;
+    OK(RARE(void *, CreateTensorWithDataAndDeleterAsOrtValue,
+            (deleter *, void *, size_t, const int64_t *, size_t, int, void **))(
+        &d, owned, 6 * sizeof *owned, dims, 2, FLOAT, &value));
+    OK(RARE(void *, IsSparseTensor, (PTR, int *))(value, &answer));
+    CHECK_EQ(answer, 0);
+    OK(RARE(void *, HasValue, (PTR, int *))(value, &answer));
+    CHECK_EQ(answer, 1);
+    OK(RARE(void *, GetTensorData, (PTR, PTR *))(value, &data));
+    CHECK(data == owned && ((const float *)data)[5] == 4);
+    OK(RARE(void *, GetTensorElementTypeAndShapeDataReference,
+            (PTR, int *, const int64_t **, size_t *))(value, &element, &seen, &count));
+    CHECK(element == FLOAT && count == 2 && seen[0] == 2 && seen[1] == 3);
+    OK(GetTypeInfo(value, &type));
+    OK(RARE(void *, GetDenotationFromTypeInfo, (PTR, const char **, size_t *))(type, &text, &len));
+    CHECK_EQ(len, 0);
+    OK(CastTypeInfoToTensorInfo(type, &shape));
+    CHECK(RARE(bool, TensorTypeAndShape_HasShape, (PTR))(shape));
+    const void *optional = &optional;
+    OK(RARE(void *, CastTypeInfoToOptionalTypeInfo, (PTR, PTR *))(type, &optional));
+    CHECK_NULL(optional);
+    ReleaseTypeInfo(type);
+    CHECK_EQ(d.freed_count, 0);
+    ReleaseValue(value);
+    CHECK_EQ(d.freed_count, 1);
+    ReleaseMemoryInfo(memory);
+    ReleaseEnv(env);
+}
+
 TEST_LIST(csharp_pins_its_arrays_and_reads_what_it_is_given, csharp_and_java_read_sequences_of_maps,
           go_looks_into_a_model_and_takes_outputs_as_they_come,
-          go_and_rust_read_all_strings_at_once, rust_shares_threads_and_makes_values_in_sessions)
+          go_and_rust_read_all_strings_at_once, csharp_chooses_among_devices_and_reads_its_options,
+          cpp_describes_memory_and_looks_into_values,
+          rust_shares_threads_and_makes_values_in_sessions)

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What clients of ONNX Runtime do, over models that are made here.
 
-#include <dirent.h>
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -9,6 +8,7 @@
 
 #include "tests/compat/onnx_bytes.h"
 #include "tests/compat/ort_client.h"
+#include "tests/compat/resident.h"
 #include "tests/sanitizer.h"
 #include "tests/test.h"
 
@@ -334,6 +334,111 @@ TEST(values_must_have_the_type_and_shape_of_the_input)
     client_close(&c);
 }
 
+static void *value_of(const client *c, const void *data, size_t byte_count, int64_t ndim, int type)
+{
+    static const int64_t ones[] = {1, 1};
+    void *value = NULL;
+    OK(CreateTensorWithDataAsOrtValue(c->memory, (void *)(uintptr_t)data, byte_count, ones,
+                                      (size_t)ndim, type, &value));
+    return value;
+}
+
+// As sherpa-onnx gives its rate to a voice detector. One element is one, whatever its rank.
+TEST(one_element_of_any_rank_is_a_scalar)
+{
+    static const struct {
+        int type;
+        size_t byte_count;
+        unsigned char data[8];
+    } cases[] = {{1, 4, {0, 0, 0x80, 0x3f}}, {9, 1, {1}}, {7, 8, {0x80, 0x3e}}};
+    client c;
+    client_open(&c);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        message graph = {.len = 0};
+        put_message(&graph, 1, node("Identity", "", "x", "y"));
+        put_message(&graph, 11, value_info("x", tensor_type(cases[i].type, "")));
+        put_message(&graph, 12, value_info("y", tensor_type(cases[i].type, "")));
+        message model = model_of(graph);
+        ReleaseSession(c.session);
+        client_read(&c, &model);
+        for (int64_t ndim = 0; ndim < 3; ndim++) {
+            void *x = value_of(&c, cases[i].data, cases[i].byte_count, ndim, cases[i].type),
+                 *y = NULL, *data = NULL;
+            OK(Run(c.session, NULL, in_x, (const void *const *)&x, 1, out_y, 1, &y));
+            OK(GetTensorMutableData(y, &data));
+            CHECK_MEM_EQ(data, cases[i].data, cases[i].byte_count);
+            ReleaseValue(y);
+            ReleaseValue(x);
+        }
+    }
+    static const int64_t rates[] = {8000, 16000};
+    int64_t two = 2;
+    void *value = NULL, *y = NULL;
+    OK(CreateTensorWithDataAsOrtValue(c.memory, (void *)(uintptr_t)rates, sizeof rates, &two, 1, 7,
+                                      &value));
+    FAILS(Run(c.session, NULL, in_x, (const void *const *)&value, 1, out_y, 1, &y), 2);
+    ReleaseValue(value);
+    client_close(&c);
+}
+
+TEST(inputs_are_given_once)
+{
+    client c;
+    client_open(&c);
+    message model = sum_model("4", true);
+    client_read(&c, &model);
+    float x[4] = {0}, w[4] = {0};
+    void *values[] = {tensor(&c, x, 4), tensor(&c, w, 4), tensor(&c, x, 4)}, *y = NULL;
+    const char *first[] = {"x", "x"}, *last[] = {"x", "w", "w"}, *apart[] = {"x", "w", "x"};
+    SAYS(Run(c.session, NULL, first, (const void *const *)values, 2, out_y, 1, &y), 2, "'x' is");
+    SAYS(Run(c.session, NULL, last, (const void *const *)values, 3, out_y, 1, &y), 2, "'w' is");
+    SAYS(Run(c.session, NULL, apart, (const void *const *)values, 3, out_y, 1, &y), 2, "'x' is");
+    CHECK_NULL(y);
+    for (int i = 0; i < 3; i++)
+        ReleaseValue(values[i]);
+    client_close(&c);
+}
+
+// y = -x, z = x + x
+static message negate_and_double_model(void)
+{
+    message graph = {.len = 0};
+    put_message(&graph, 1, node("Neg", "", "x", "y"));
+    put_message(&graph, 1, node("Add", "", "x x", "z"));
+    put_message(&graph, 11, value_info("x", tensor_type(1, "16")));
+    put_message(&graph, 12, value_info("y", tensor_type(1, "16")));
+    put_message(&graph, 12, value_info("z", tensor_type(1, "16")));
+    return model_of(graph);
+}
+
+// A run neither writes where one before it did, nor ends with the options that one had.
+TEST(a_run_leaves_nothing_to_the_next_one)
+{
+    client c;
+    client_open(&c);
+    message model = negate_and_double_model();
+    client_read(&c, &model);
+    _Alignas(64) float x[16] = {5, 6}, y[16] = {0};
+    void *value = tensor(&c, x, 16), *given = tensor(&c, y, 16), *z = NULL, *options = NULL;
+    const char *out_z[] = {"z"};
+    OK(CreateRunOptions(&options));
+    OK(Run(c.session, options, in_x, (const void *const *)&value, 1, out_y, 1, &given));
+    CHECK(y[0] == -5 && y[1] == -6);
+    OK(RunOptionsSetTerminate(options));
+    x[0] = 7;
+    OK(Run(c.session, NULL, in_x, (const void *const *)&value, 1, out_z, 1, &z));
+    CHECK(floats(z)[0] == 14 && y[0] == -5);
+    FAILS(Run(c.session, options, in_x, (const void *const *)&value, 1, out_y, 1, &given), 1);
+    ReleaseRunOptions(options);
+    x[0] = 8;
+    OK(Run(c.session, NULL, in_x, (const void *const *)&value, 1, out_z, 1, &z));
+    CHECK(floats(z)[0] == 16);
+    ReleaseValue(z);
+    ReleaseValue(given);
+    ReleaseValue(value);
+    client_close(&c);
+}
+
 // Whatever lies over what, the numbers are those of operands that were read first.
 TEST(given_outputs_may_lie_over_inputs_and_each_other)
 {
@@ -347,12 +452,13 @@ TEST(given_outputs_may_lie_over_inputs_and_each_other)
     CHECK(memory[0] == 11 && memory[3] == 44 && memory[4] == 50);
     OK(Run(c.session, NULL, in_x, (const void *const *)&x, 1, out_y, 1, &after)); // shifted
     CHECK(memory[0] == 11 && memory[1] == 12 && memory[2] == 24 && memory[4] == 48);
-    const char *twice[] = {"y", "y"};
-    void *both[] = {NULL, y};
-    memory[0] = memory[1] = memory[2] = memory[3] = 0;
-    OK(Run(c.session, NULL, in_x, (const void *const *)&x, 1, twice, 2, both));
-    CHECK(floats(both[0])[3] == 4 && memory[3] == 4);
-    ReleaseValue(both[0]);
+    const char *thrice[] = {"y", "y", "y"};
+    void *all[] = {NULL, y, NULL};
+    memory[0] = memory[1] = memory[2] = memory[3] = 1000;
+    OK(Run(c.session, NULL, in_x, (const void *const *)&x, 1, thrice, 3, all));
+    CHECK(floats(all[0])[3] == 1004 && memory[3] == 1004 && floats(all[2])[3] == 1004);
+    ReleaseValue(all[0]);
+    ReleaseValue(all[2]);
     ReleaseValue(x);
     ReleaseValue(y);
     ReleaseValue(after);
@@ -575,18 +681,6 @@ TEST(runs_that_nobody_waits_for_call_back)
     client_close(&c);
 }
 
-static long resident_pages(void)
-{
-    long size = 0, resident = 0;
-    FILE *file = fopen("/proc/self/statm", "r");
-    if (file) {
-        if (fscanf(file, "%ld %ld", &size, &resident) != 2)
-            resident = 0;
-        fclose(file);
-    }
-    return resident;
-}
-
 static void run_many(client *c, int count)
 {
     float x[4] = {1, 2, 3, 4};
@@ -615,6 +709,65 @@ TEST(memory_does_not_grow_over_10000_runs)
 }
 
 // ---- Bindings ----
+
+// Bindings for Go read back names that no model has; what is wrong with them is the run's to say.
+TEST(names_of_bound_outputs_have_any_characters)
+{
+    client c;
+    client_open(&c);
+    message model = sum_model("4", false);
+    client_read(&c, &model);
+    float x[4] = {1, 1, 1, 1};
+    void *value = tensor(&c, x, 4), *binding = NULL;
+    char *names = NULL;
+    size_t *lens = NULL, count = 0;
+    OK(CreateIoBinding(c.session, &binding));
+    OK(BindInput(binding, "x", value));
+    OK(BindOutput(binding, "\xce\xb2\xe5\x87\xba", value));
+    OK(BindOutputToDevice(binding, "\xce\xb3", c.memory));
+    OK(GetBoundOutputNames(binding, c.allocator, &names, &lens, &count));
+    CHECK(count == 2 && lens[0] == 5 && lens[1] == 2);
+    CHECK_MEM_EQ(names, "\xce\xb2\xe5\x87\xba\xce\xb3", 7);
+    OK(AllocatorFree(c.allocator, names));
+    OK(AllocatorFree(c.allocator, lens));
+    FAILS(RunWithBinding(c.session, NULL, binding), 2);
+    ClearBoundOutputs(binding);
+    char words[1000];
+    memset(words, 'w', sizeof words);
+    words[sizeof words - 1] = '\0';
+    OK(BindOutputToDevice(binding, words, c.memory));
+    OK(GetBoundOutputNames(binding, c.allocator, &names, &lens, &count));
+    CHECK(count == 1 && lens[0] == sizeof words - 1 && memcmp(names, words, lens[0]) == 0);
+    OK(AllocatorFree(c.allocator, names));
+    OK(AllocatorFree(c.allocator, lens));
+    ClearBoundOutputs(binding);
+    OK(BindOutputToDevice(binding, "y", c.memory));
+    OK(RunWithBinding(c.session, NULL, binding));
+    ReleaseIoBinding(binding);
+    ReleaseValue(value);
+    client_close(&c);
+}
+
+TEST(bindings_are_of_one_session)
+{
+    client c;
+    client_open(&c);
+    message model = sum_model("4", false);
+    client_read(&c, &model);
+    void *first = c.session, *binding = NULL;
+    client_read(&c, &model);
+    float x[4] = {1, 1, 1, 1};
+    void *value = tensor(&c, x, 4);
+    OK(CreateIoBinding(first, &binding));
+    OK(BindInput(binding, "x", value));
+    OK(BindOutputToDevice(binding, "y", c.memory));
+    SAYS(RunWithBinding(c.session, NULL, binding), 2, "another session");
+    OK(RunWithBinding(first, NULL, binding));
+    ReleaseSession(first); // the binding holds it
+    ReleaseIoBinding(binding);
+    ReleaseValue(value);
+    client_close(&c);
+}
 
 TEST(bindings_keep_inputs_and_outputs)
 {
@@ -699,6 +852,42 @@ TEST(initializers_that_are_inputs_may_be_replaced)
     client_close(&c);
 }
 
+// y = x + v + w, whose v and w are 1 and 2 unless a run gives them.
+TEST(initializers_that_a_run_does_not_replace_are_those_of_the_model)
+{
+    client c;
+    client_open(&c);
+    message graph = {.len = 0};
+    put_message(&graph, 1, node("Add", "", "x v", "m"));
+    put_message(&graph, 1, node("Add", "", "m w", "y"));
+    put_message(&graph, 5, float_tensor("v", 1, (const float[]){1}));
+    put_message(&graph, 5, float_tensor("w", 1, (const float[]){2}));
+    for (int i = 0; i < 3; i++)
+        put_message(&graph, 11,
+                    value_info((const char *[]){"x", "v", "w"}[i], tensor_type(1, "1")));
+    put_message(&graph, 12, value_info("y", tensor_type(1, "1")));
+    message model = model_of(graph);
+    client_read(&c, &model);
+    static const struct {
+        const char *names[3];
+        size_t count;
+        float expected;
+    } runs[] = {{{"x", "v"}, 2, 212}, {{"x", "w"}, 2, 211}, {{"x", "v", "w"}, 3, 510},
+                {{"x", "v"}, 2, 212}, {{"x", "w"}, 2, 211}, {{"x"}, 1, 13}};
+    float x[] = {10}, first[] = {200}, second[] = {300};
+    void *values[] = {tensor(&c, x, 1), tensor(&c, first, 1), tensor(&c, second, 1)}, *y = NULL;
+    for (size_t i = 0; i < sizeof runs / sizeof *runs; i++) {
+        OK(Run(c.session, NULL, runs[i].names, (const void *const *)values, runs[i].count, out_y, 1,
+               &y));
+        CHECK(floats(y)[0] == runs[i].expected);
+        ReleaseValue(y);
+        y = NULL;
+    }
+    for (int i = 0; i < 3; i++)
+        ReleaseValue(values[i]);
+    client_close(&c);
+}
+
 static message external_model(void)
 {
     message graph = {.len = 0};
@@ -758,6 +947,33 @@ TEST(sessions_write_their_model_where_options_say)
     CHECK_EQ(rmdir(folder), 0); // with nothing left in it
     ReleaseValue(weight);
     ReleaseValue(value);
+    client_close(&c);
+}
+
+// Such as the model that is read.
+TEST(a_model_is_written_to_no_other_file)
+{
+    client c;
+    client_open(&c);
+    char folder[] = LN_BUILD_DIR "/ort_client_XXXXXX", path[512], source[512];
+    CHECK_NOT_NULL(mkdtemp(folder));
+    message model = sum_model("4", false);
+    snprintf(path, sizeof path, "%.400s/model", folder);
+    snprintf(source, sizeof source, "%.400s/model.onnx", folder);
+    FILE *file = fopen(source, "wb");
+    CHECK_NOT_NULL(file);
+    CHECK_EQ(fwrite(model.bytes, 1, model.len, file), model.len);
+    CHECK_EQ(fclose(file), 0);
+    OK(SetOptimizedModelFilePath(c.options, path));
+    for (int i = 0; i < 2; i++) {
+        OK(CreateSession(c.env, source, c.options, &c.session));
+        check_sum(&c, 4);
+    }
+    OK(CreateSession(c.env, path, NULL, &c.session));
+    check_sum(&c, 4);
+    CHECK_EQ(remove(source), 0);
+    CHECK_EQ(remove(path), 0);
+    CHECK_EQ(rmdir(folder), 0);
     client_close(&c);
 }
 
@@ -1014,17 +1230,6 @@ TEST(the_cpu_is_the_one_device)
     client_close(&c);
 }
 
-static size_t count_threads(void)
-{
-    size_t count = 0;
-    DIR *folder = opendir("/proc/self/task");
-    CHECK_NOT_NULL(folder);
-    for (struct dirent *entry = readdir(folder); entry; entry = readdir(folder))
-        count += entry->d_name[0] != '.';
-    closedir(folder);
-    return count;
-}
-
 TEST(environments_with_threads_share_them_among_sessions)
 {
     client c;
@@ -1077,14 +1282,17 @@ TEST_LIST(statuses_have_every_code, failures_have_the_codes_of_their_kind,
           functions_that_return_a_status_refuse_null_or_name_themselves,
           loggers_get_messages_with_severity_and_id, symbols_are_stated_and_may_be_bound,
           metadata_has_the_custom_map, values_must_have_the_type_and_shape_of_the_input,
-          given_outputs_may_lie_over_inputs_and_each_other,
+          one_element_of_any_rank_is_a_scalar, inputs_are_given_once,
+          a_run_leaves_nothing_to_the_next_one, given_outputs_may_lie_over_inputs_and_each_other,
+          bindings_are_of_one_session,
+          initializers_that_a_run_does_not_replace_are_those_of_the_model,
           an_output_that_lies_over_what_is_still_read_is_written_last,
           results_of_a_run_stay_when_the_next_one_runs, another_thread_terminates_a_run,
           eight_threads_run_one_session, runs_that_nobody_waits_for_call_back,
           memory_does_not_grow_over_10000_runs, bindings_keep_inputs_and_outputs,
-          initializers_that_are_inputs_may_be_replaced,
-          sessions_write_their_model_where_options_say, weights_come_from_memory_and_from_values,
-          strings_have_any_bytes_through_a_run,
+          names_of_bound_outputs_have_any_characters, initializers_that_are_inputs_may_be_replaced,
+          sessions_write_their_model_where_options_say, a_model_is_written_to_no_other_file,
+          weights_come_from_memory_and_from_values, strings_have_any_bytes_through_a_run,
           maps_in_sequences_have_types_before_a_run_and_values_after,
           sequences_are_made_and_given_to_runs, pairs_are_kept_replaced_and_removed,
           the_cpu_is_the_one_device, environments_with_threads_share_them_among_sessions,

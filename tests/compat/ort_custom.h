@@ -79,6 +79,16 @@ typedef struct custom_op {
     F(void *, ShapeInferContext_GetAttribute, (const void *, const char *, const void **))         \
     F(void *, ShapeInferContext_SetOutputTypeShape, (const void *, size_t, const void *))          \
     F(void *, ReadOpAttr, (const void *, int, void *, size_t, size_t *))                           \
+    F(void *, OpAttr_GetName, (const void *, const char **))                                       \
+    F(void *, OpAttr_GetType, (const void *, int *))                                               \
+    F(void *, OpAttr_GetTensorAttributeAsOrtValue, (const void *, void **))                        \
+    F(void *, CreateOpAttr, (const char *, const void *, int, int, void **))                       \
+    F(void, ReleaseOpAttr, (void *))                                                               \
+    F(void *, CreateOp, (const void *, const char *, const char *, int, const char **,             \
+        const int *, int, const void *const *, int, int, int, void **))                            \
+    F(void *, InvokeOp, (const void *, const void *, const void *const *, int, void *const *, int)) \
+    F(void, ReleaseOp, (void *))                                                                   \
+    F(void *, KernelContext_GetResource, (const void *, int, int, void **))                        \
     F(void *, CreateTensorTypeAndShapeInfo, (void **))                                             \
     F(void *, SetTensorElementType, (void *, int))                                                 \
     F(void *, SetDimensions, (void *, const int64_t *, size_t))
@@ -96,9 +106,9 @@ static inline void ort_custom_load(const ort_client_slot *table)
 #undef ORT_CUSTOM_SET
 }
 
-// Set by the library: how many kernels there have been, and are.
+// Set by the library: how many kernels there have been, and are no more; calls of Ends.
 typedef struct custom_counts {
-    int created, destroyed;
+    int created, destroyed, done;
 } custom_counts;
 
 #endif

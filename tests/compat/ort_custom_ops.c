@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "tests/compat/ort_custom.h"
 
@@ -15,7 +16,7 @@
 enum { FLOAT = 1, INT64 = 7, STRING = 8 };
 enum { REQUIRED, OPTIONAL, VARIADIC };
 
-static atomic_int created, destroyed;
+static atomic_int created, destroyed, done;
 static const ort_client_slot *table;
 
 static void need(void *status)
@@ -24,6 +25,16 @@ static void need(void *status)
         return;
     fprintf(stderr, "ort_custom_ops: %s\n", GetErrorMessage(status));
     abort();
+}
+
+static bool fails(void *status, int code, const char *says)
+{
+    bool is_it = status && GetErrorCode(status) == code && strstr(GetErrorMessage(status), says);
+    if (!is_it)
+        fprintf(stderr, "ort_custom_ops: %d: %s\n", status ? GetErrorCode(status) : 0,
+                status ? GetErrorMessage(status) : "no failure");
+    ReleaseStatus(status);
+    return is_it;
 }
 
 // ---- Values ----
@@ -181,12 +192,15 @@ PER_INDEX(floats, FLOAT)
 PER_INDEX(any, 0)
 PER_INDEX(ints, INT64)
 
-// What all have that are of the newest version; the rest stands beside it.
-#define NEWEST                                                                                     \
-    .version = 30, .create = create, .provider = no_provider, .destroy = destroy,                  \
-    .input_characteristic = always_0, .output_characteristic = always_0, .input_memory = always_0, \
+// What operators of the newest version have, in parts; the rest is with each.
+#define BASE               .version = 30, .provider = no_provider, .input_memory = always_0
+#define OWN_KERNEL         .create = create, .destroy = destroy
+#define REQUIRED_ARGUMENTS .input_characteristic = always_0, .output_characteristic = always_0
+#define ONE_TYPE                                                                                   \
     .input_min_arity = always_1, .input_homogeneity = always_1, .output_min_arity = always_1,      \
-    .output_homogeneity = always_1, .start_version = always_1, .end_version = no_end
+    .output_homogeneity = always_1
+#define ANY_VERSION .start_version = always_1, .end_version = no_end
+#define NEWEST      BASE, OWN_KERNEL, REQUIRED_ARGUMENTS, ONE_TYPE, ANY_VERSION
 
 // ---- Attributes: x -> a text that says all attributes, x + attribute `tensor` ----
 
@@ -307,6 +321,7 @@ static float factor_of(const void *context)
         abort();
     ReleaseStatus(absent);
     need(ShapeInferContext_GetAttribute(context, "factor", &attribute));
+    need(ShapeInferContext_GetAttribute(context, "factor", &attribute)); // once more
     need(ReadOpAttr(attribute, 3, &factor, sizeof factor, &size));
     return factor;
 }
@@ -331,7 +346,11 @@ static void *infer_sum_diff(const custom_op *op, void *context)
         return CreateStatus(2, "factor is negative");
     need(ShapeInferContext_SetOutputTypeShape(context, 0, a));
     need(ShapeInferContext_SetOutputTypeShape(context, 1, b));
-    return NULL;
+    void *none = &none;
+    return fails(ShapeInferContext_GetInputTypeShape(context, 2, &none), 2, "input 2, of 2") &&
+                   !none
+               ? NULL
+               : CreateStatus(1, "an input after the last");
 }
 
 static void *compute_sum_diff(void *p, void *context)
@@ -423,25 +442,21 @@ static int two_at_least(const custom_op *op)
     (void)op;
     return 2;
 }
-static const custom_op join = {.version = 30,
-                               .create = create,
+static const custom_op join = {BASE,
+                               OWN_KERNEL,
+                               ANY_VERSION,
                                .name = name_join,
-                               .provider = no_provider,
                                .input_type = floats,
                                .input_count = three,
                                .output_type = floats,
                                .output_count = one,
-                               .destroy = destroy,
                                .input_characteristic = kinds_of_join,
                                .output_characteristic = always_0,
-                               .input_memory = always_0,
                                .input_min_arity = two_at_least,
                                .input_homogeneity = always_1,
                                .output_min_arity = always_1,
                                .output_homogeneity = always_1,
-                               .compute_v2 = compute_join,
-                               .start_version = always_1,
-                               .end_version = no_end};
+                               .compute_v2 = compute_join};
 
 // ---- Copies: of any number of inputs of any type; from the last on, if there is `is_reverse` ----
 
@@ -484,25 +499,21 @@ static void *compute_copies(void *p, void *context)
 
 PER_INDEX(variadic, VARIADIC)
 NAME(name_copies, "Copies")
-static const custom_op copies = {.version = 30,
-                                 .create = create,
+static const custom_op copies = {BASE,
+                                 OWN_KERNEL,
+                                 ANY_VERSION,
                                  .name = name_copies,
-                                 .provider = no_provider,
                                  .input_type = any,
                                  .input_count = one,
                                  .output_type = any,
                                  .output_count = one,
-                                 .destroy = destroy,
                                  .input_characteristic = variadic,
                                  .output_characteristic = variadic,
-                                 .input_memory = always_0,
                                  .input_min_arity = always_1,
                                  .input_homogeneity = never,
                                  .output_min_arity = always_1,
                                  .output_homogeneity = never,
-                                 .compute_v2 = compute_copies,
-                                 .start_version = always_1,
-                                 .end_version = no_end};
+                                 .compute_v2 = compute_copies};
 
 // ---- Fails: where its attribute `where` says ----
 
@@ -529,14 +540,14 @@ static void *compute_failing(void *p, void *context)
 }
 
 NAME(name_fails, "Fails")
-static const custom_op fails = {NEWEST,
-                                .name = name_fails,
-                                .create_v2 = create_failing,
-                                .input_type = floats,
-                                .input_count = one,
-                                .output_type = floats,
-                                .output_count = one,
-                                .compute_v2 = compute_failing};
+static const custom_op failing = {NEWEST,
+                                  .name = name_fails,
+                                  .create_v2 = create_failing,
+                                  .input_type = floats,
+                                  .input_count = one,
+                                  .output_type = floats,
+                                  .output_count = one,
+                                  .compute_v2 = compute_failing};
 
 // ---- Count: x -> x, how often this kernel has run ----
 
@@ -743,15 +754,440 @@ static int from_3(const custom_op *op)
 NAME(name_versions, "Versions")
 #define VERSIONS(compute_function, from, to)                                                       \
     {                                                                                              \
-        .version = 30, .create = create, .name = name_versions, .provider = no_provider,           \
-        .input_type = floats, .input_count = one, .output_type = floats, .output_count = one,      \
-        .destroy = destroy, .input_characteristic = always_0, .output_characteristic = always_0,   \
-        .input_memory = always_0, .input_min_arity = always_1, .input_homogeneity = always_1,      \
-        .output_min_arity = always_1, .output_homogeneity = always_1,                              \
-        .compute_v2 = compute_function, .start_version = from, .end_version = to                   \
+        BASE, OWN_KERNEL, REQUIRED_ARGUMENTS, ONE_TYPE,                                            \
+            .name = name_versions, .input_type = floats, .input_count = one,                       \
+            .output_type = floats, .output_count = one, .compute_v2 = compute_function,            \
+            .start_version = from, .end_version = to                                               \
     }
 static const custom_op old_version = VERSIONS(compute_old, always_1, two_at_least);
 static const custom_op new_version = VERSIONS(compute_new, from_3, no_end);
+
+// ---- Meets: x -> how many of `count` calls of ParallelFor ran at once; its resource is refused
+// ----
+
+typedef struct meeting {
+    atomic_int here, most;
+    int expected;
+    float *marks;
+} meeting;
+
+static void pause_shortly(void)
+{
+    nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+}
+
+// Stays until as many as are expected have come, or for ten seconds.
+static void meet(void *user, size_t index)
+{
+    meeting *m = user;
+    int count = atomic_fetch_add(&m->here, 1) + 1, most = atomic_load(&m->most);
+    while (count > most && !atomic_compare_exchange_weak(&m->most, &most, count))
+        ;
+    for (int i = 0; i < 10000 && atomic_load(&m->most) < m->expected; i++)
+        pause_shortly();
+    atomic_fetch_sub(&m->here, 1);
+    m->marks[index]++;
+}
+
+static void *compute_meets(void *p, void *context)
+{
+    const kernel *k = p;
+    int64_t calls, batches, expected;
+    need(KernelInfoGetAttribute_int64(k->info, "calls", &calls));
+    need(KernelInfoGetAttribute_int64(k->info, "batches", &batches));
+    need(KernelInfoGetAttribute_int64(k->info, "expected", &expected));
+    meeting m = {.expected = (int)expected};
+    m.marks = data_of(output(context, 0, &calls, 1));
+    memset(m.marks, 0, (size_t)calls * sizeof *m.marks);
+    need(KernelContext_ParallelFor(context, meet, (size_t)calls, (size_t)batches, &m));
+    for (int64_t i = 0; i < calls; i++)
+        if (m.marks[i] != 1)
+            return CreateStatus(1, "an index was not done once");
+    for (int64_t i = 0; i < calls; i++)
+        m.marks[i] = (float)atomic_load(&m.most);
+    void *resource = &m;
+    void *status = KernelContext_GetResource(context, 1, 0, &resource);
+    bool is_refused = status && GetErrorCode(status) == 2 && !resource;
+    ReleaseStatus(status);
+    return is_refused ? NULL : CreateStatus(1, "there is a resource");
+}
+
+NAME(name_meets, "Meets")
+static const custom_op meets = {NEWEST,
+                                .name = name_meets,
+                                .input_type = floats,
+                                .input_count = one,
+                                .output_type = floats,
+                                .output_count = one,
+                                .compute_v2 = compute_meets};
+
+// ---- Invokes: x, w -> operators of ONNX that the kernel creates and runs ----
+
+typedef struct invoker {
+    void *product, *softmax, *transpose, *topk, *pick;
+} invoker;
+
+static void *attribute_of(const char *name, const void *data, int count, int type)
+{
+    void *attribute;
+    const char *is_name;
+    int is_type;
+    need(CreateOpAttr(name, data, count, type, &attribute));
+    need(OpAttr_GetName(attribute, &is_name));
+    need(OpAttr_GetType(attribute, &is_type));
+    if (strcmp(is_name, name) != 0 || is_type != type)
+        abort();
+    return attribute;
+}
+
+// The attributes are released; the first that is NULL ends them.
+static void *operator_of(const void *info, const char *optype, int version, void *const *list,
+                         int in_count, int out_count)
+{
+    const char *constraint = "T";
+    const int type = FLOAT;
+    int count = 0;
+    void *made;
+    while (list[count])
+        count++;
+    need(CreateOp(info, optype, "", version, &constraint, &type, 1, (const void *const *)list,
+                  count, in_count, out_count, &made));
+    while (count > 0)
+        ReleaseOpAttr(list[--count]);
+    return made;
+}
+#define LIST(...) ((void *const[]){__VA_ARGS__, NULL})
+
+static void *create_invokes(const custom_op *op, const void *api, const void *info, void **out)
+{
+    (void)op, (void)api;
+    static const int64_t axis = 0, last = -1, largest = 0, sorted = 1, perm[] = {1, 0};
+    void *none = &none;
+    invoker *k = calloc(1, sizeof *k);
+    if (!k)
+        abort();
+    k->product = operator_of(info, "MatMul", 13, LIST(NULL), 2, 1);
+    k->softmax = operator_of(info, "Softmax", 13, LIST(attribute_of("axis", &axis, 1, 1)), 1, 1);
+    k->transpose = operator_of(info, "Transpose", 13, LIST(attribute_of("perm", perm, 2, 2)), 1, 1);
+    k->topk =
+        operator_of(info, "TopK", 11,
+                    LIST(attribute_of("axis", &last, 1, 1), attribute_of("largest", &largest, 1, 1),
+                         attribute_of("sorted", &sorted, 1, 1)),
+                    2, 2);
+    k->pick = operator_of(info, "Clip", 13, LIST(NULL), 3, 1);
+    atomic_fetch_add(&created, 1);
+    *out = k;
+    if (!fails(CreateOp(info, "NoSuchOperator", "", 13, NULL, NULL, 0, NULL, 0, 1, 1, &none), 1,
+               "NoSuchOperator") ||
+        none || !fails(CreateOpAttr("graph", &axis, 1, 7, &none), 1, "type 7") || none)
+        return CreateStatus(1, "what is not there was created");
+    ReleaseOp(NULL);
+    ReleaseOpAttr(NULL);
+    return NULL;
+}
+
+static void destroy_invokes(void *p)
+{
+    invoker *k = p;
+    ReleaseOp(k->product);
+    ReleaseOp(k->softmax);
+    ReleaseOp(k->transpose);
+    ReleaseOp(k->topk);
+    ReleaseOp(k->pick);
+    free(k);
+    atomic_fetch_add(&destroyed, 1);
+}
+
+static void *value_of(const int64_t *dims, size_t count, int type)
+{
+    void *allocator, *value;
+    need(GetAllocatorWithDefaultOptions(&allocator));
+    need(CreateTensorAsOrtValue(allocator, dims, count, type, &value));
+    return value;
+}
+
+static void invoke(const void *context, const void *op, const void *a, const void *b, void *to)
+{
+    const void *inputs[] = {a, b};
+    need(InvokeOp(context, op, inputs, b ? 2 : 1, &to, 1));
+}
+
+// The two least of each row of transposed columns: values without the one in between, and indices.
+static void least_two(const invoker *k, void *context, const void *from, int64_t row_count)
+{
+    int64_t dims[] = {row_count, 2}, one_element = 1;
+    void *two = value_of(&one_element, 1, INT64), *low = value_of(NULL, 0, FLOAT);
+    *(int64_t *)data_of(two) = 2;
+    *(float *)data_of(low) = 0.25f;
+    void *values = value_of(dims, 2, FLOAT), *indices = output(context, 1, dims, 2);
+    const void *inputs[] = {from, two};
+    void *const outputs[] = {values, indices};
+    need(InvokeOp(context, k->topk, inputs, 2, outputs, 2));
+    const void *clipped[] = {values, NULL, low}; // no lower bound
+    void *result = output(context, 0, dims, 2);
+    need(InvokeOp(context, k->pick, clipped, 3, &result, 1));
+    ReleaseValue(values);
+    ReleaseValue(two);
+    ReleaseValue(low);
+}
+
+static void *compute_invokes(void *p, void *context)
+{
+    const invoker *k = p;
+    const void *x = input(context, 0), *w = input(context, 1);
+    int64_t dims[8], w_dims[8], turned[2];
+    (void)shape_of(x, dims);
+    (void)shape_of(w, w_dims);
+    dims[1] = turned[0] = w_dims[1];
+    turned[1] = dims[0];
+    void *product = value_of(dims, 2, FLOAT), *soft = value_of(dims, 2, FLOAT),
+         *transposed = value_of(turned, 2, FLOAT);
+    invoke(context, k->product, x, w, product);
+    invoke(context, k->softmax, product, NULL, soft);
+    invoke(context, k->transpose, soft, NULL, transposed);
+    least_two(k, context, transposed, turned[0]);
+    void *wrong = value_of((const int64_t[]){1, 1, 1}, 3, FLOAT);
+    bool is_refused =
+        fails(InvokeOp(context, k->transpose, &x, 1, &wrong, 1), 2, "its value FLOAT [1, 1, 1]") &&
+        fails(InvokeOp(context, k->transpose, &x, 1, &wrong, 0), 2, "0 outputs");
+    ReleaseValue(wrong);
+    ReleaseValue(product);
+    ReleaseValue(soft);
+    ReleaseValue(transposed);
+    return is_refused ? NULL : CreateStatus(1, "a wrong call went well");
+}
+
+NAME(name_invokes, "Invokes")
+static const custom_op invokes = {BASE,
+                                  REQUIRED_ARGUMENTS,
+                                  ONE_TYPE,
+                                  ANY_VERSION,
+                                  .name = name_invokes,
+                                  .input_type = floats,
+                                  .input_count = two,
+                                  .output_type = float_and_int,
+                                  .output_count = two,
+                                  .create_v2 = create_invokes,
+                                  .destroy = destroy_invokes,
+                                  .compute_v2 = compute_invokes};
+
+// ---- Changes: x -> x, after operators of ONNX in all forms, and calls that fail ----
+
+typedef struct changer {
+    void *same, *topk, *at, *binarizer;
+} changer;
+
+// What is refused makes nothing.
+static bool refuses_attributes(void)
+{
+    static const int64_t one_int = 1;
+    static const char *const no_first[] = {NULL, "b"}, *const no_last[] = {"a", NULL};
+    void *made = &made;
+    bool is_right = fails(CreateOpAttr("a", NULL, 1, 2, &made), 2, "") && !made;
+    is_right = is_right && fails(CreateOpAttr("a", NULL, 1, 1, &made), 2, "") && !made;
+    is_right = is_right && fails(CreateOpAttr("a", NULL, 0, 5, &made), 2, "") && !made;
+    is_right = is_right && fails(CreateOpAttr("a", no_first, 2, 6, &made), 2, "") && !made;
+    is_right = is_right && fails(CreateOpAttr("a", no_last, 2, 6, &made), 2, "") && !made;
+    is_right = is_right && fails(CreateOpAttr("a", &one_int, -1, 2, &made), 2, "-1 elements");
+    ReleaseOpAttr(attribute_of("none", NULL, 0, 2)); // a list may be empty
+    return is_right && !made;
+}
+
+static bool refuses_operators(const void *info)
+{
+    static const int counts[][4] = {
+        {0, 0, 1, 1}, {13, -1, 1, 1}, {13, 1, 1, 1}, {13, 0, -1, 1}, {13, 0, 1, -1}};
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
+        const int *n = counts[i];
+        void *made = &made;
+        if (!fails(CreateOp(info, "Relu", "", n[0], NULL, NULL, 0, NULL, n[1], n[2], n[3], &made),
+                   2, "") ||
+            made)
+            return false;
+    }
+    return true;
+}
+
+static void *create_changes(const custom_op *op, const void *api, const void *info, void **out)
+{
+    (void)op, (void)api;
+    static const int64_t last = -1, yes = 1;
+    const float threshold = 1.5f;
+    void *attribute = attribute_of("threshold", &threshold, 1, 3);
+    changer *k = calloc(1, sizeof *k);
+    if (!k)
+        abort();
+    k->same = operator_of(info, "Identity", 13, LIST(NULL), 1, 1);
+    k->topk =
+        operator_of(info, "TopK", 11,
+                    LIST(attribute_of("axis", &last, 1, 1), attribute_of("largest", &yes, 1, 1),
+                         attribute_of("sorted", &yes, 1, 1)),
+                    2, 2);
+    k->at = operator_of(info, "SequenceAt", 11, LIST(NULL), 2, 1);
+    need(CreateOp(info, "Binarizer", "ai.onnx.ml", 1, NULL, NULL, 0,
+                  (const void *const *)&attribute, 1, 1, 1, &k->binarizer));
+    ReleaseOpAttr(attribute);
+    *out = k;
+    atomic_fetch_add(&created, 1);
+    return refuses_attributes() && refuses_operators(info)
+               ? NULL
+               : CreateStatus(1, "what is wrong was created");
+}
+
+static void destroy_changes(void *p)
+{
+    changer *k = p;
+    ReleaseOp(k->same);
+    ReleaseOp(k->topk);
+    ReleaseOp(k->at);
+    ReleaseOp(k->binarizer);
+    free(k);
+    atomic_fetch_add(&destroyed, 1);
+}
+
+// Identity of each type and rank: more of them than are kept, and of models of equal sizes.
+static bool keeps_bytes(const changer *k, const void *context)
+{
+    static const int types[] = {FLOAT, 6, INT64, 11}, sizes[] = {4, 4, 8, 8};
+    static const int64_t dims[] = {1, 1, 1, 1, 1};
+    bool is_same = true;
+    for (int i = 0; i < 2 * 4 * 6; i++) {
+        int type = i % 4;
+        size_t rank = (size_t)(i / 4 % 6);
+        void *from = value_of(dims, rank, types[type]), *to = value_of(dims, rank, types[type]);
+        memset(data_of(from), i + 1, (size_t)sizes[type]);
+        invoke(context, k->same, from, NULL, to);
+        is_same = is_same && memcmp(data_of(from), data_of(to), (size_t)sizes[type]) == 0;
+        ReleaseValue(from);
+        ReleaseValue(to);
+    }
+    return is_same;
+}
+
+// Calls of ParallelFor run one operator at once, each with a type and rank of its own.
+typedef struct parallel_changes {
+    const changer *kernel;
+    const void *context;
+    atomic_int right;
+} parallel_changes;
+
+static void change_in_parallel(void *user, size_t index)
+{
+    parallel_changes *all = user;
+    static const int64_t dims[] = {1, 1, 1, 1, 1, 1};
+    int type = index % 2 ? FLOAT : 6;
+    void *from = value_of(dims, index % 7, type), *to = value_of(dims, index % 7, type);
+    memset(data_of(from), (int)index + 1, 4);
+    invoke(all->context, all->kernel->same, from, NULL, to);
+    atomic_fetch_add(&all->right, memcmp(data_of(from), data_of(to), 4) == 0);
+    ReleaseValue(from);
+    ReleaseValue(to);
+}
+
+static bool changes_in_parallel(const changer *k, const void *context)
+{
+    parallel_changes all = {.kernel = k, .context = context};
+    need(KernelContext_ParallelFor(context, change_in_parallel, 56, 8, &all));
+    return atomic_load(&all.right) == 56;
+}
+
+// Of a value that is left out there is no output; of two in a sequence each has its rank.
+static bool runs_in_all_forms(const changer *k, const void *context, const void *x)
+{
+    static const int64_t one_two[] = {1, 2}, scalar = 1;
+    void *index = value_of(&scalar, 1, INT64), *position = value_of(NULL, 0, INT64),
+         *row = value_of(one_two, 2, FLOAT), *taken = value_of(one_two, 2, FLOAT),
+         *bits = value_of(one_two, 2, FLOAT), *sequence;
+    *(int64_t *)data_of(index) = *(int64_t *)data_of(position) = 1;
+    ((float *)data_of(row))[0] = 1;
+    ((float *)data_of(row))[1] = 2;
+    void *const picked[] = {NULL, index};
+    const void *top[] = {x, index}, *items[] = {x, row};
+    need(InvokeOp(context, k->topk, top, 2, picked, 2));
+    need(CreateValue(items, 2, 2, &sequence));
+    invoke(context, k->at, sequence, position, taken);
+    invoke(context, k->binarizer, taken, NULL, bits);
+    bool is_right = *(int64_t *)data_of(index) ==
+                        (((const float *)data_of(x))[1] > ((const float *)data_of(x))[0]) &&
+                    memcmp(data_of(taken), data_of(row), 2 * sizeof(float)) == 0 &&
+                    ((float *)data_of(bits))[0] == 0 && ((float *)data_of(bits))[1] == 1;
+    void *const values[] = {index, position, row, taken, bits, sequence};
+    for (size_t i = 0; i < sizeof values / sizeof *values; i++)
+        ReleaseValue(values[i]);
+    return is_right;
+}
+
+static bool refuses_places(void *context)
+{
+    void *cuda, *none = &none;
+    const int64_t other = 3;
+    need(CreateMemoryInfo("Cuda", 0, 0, 0, &cuda));
+    bool is_right =
+        fails(KernelContext_GetAllocator(context, cuda, &none), 2, "'Cuda'") && !none &&
+        fails(KernelContext_GetScratchBuffer(context, cuda, 8, &none), 2, "'Cuda'") && !none &&
+        fails(KernelContext_GetOutput(context, 0, &other, 1, &none), 2, "another shape") && !none;
+    ReleaseMemoryInfo(cuda);
+    return is_right;
+}
+
+// Of two elements.
+static void *compute_changes(void *p, void *context)
+{
+    const changer *k = p;
+    const void *x = input(context, 0);
+    void *y = output_like(context, 0, x);
+    invoke(context, k->same, x, NULL, y);
+    return keeps_bytes(k, context) && runs_in_all_forms(k, context, x) &&
+                   changes_in_parallel(k, context) && refuses_places(context) &&
+                   fails(InvokeOp(context, k->same, &x, -1, &y, 1), 2, "-1 inputs")
+               ? NULL
+               : CreateStatus(1, "an operator went wrong");
+}
+
+NAME(name_changes, "Changes")
+static const custom_op changes = {BASE,
+                                  REQUIRED_ARGUMENTS,
+                                  ONE_TYPE,
+                                  ANY_VERSION,
+                                  .name = name_changes,
+                                  .input_type = floats,
+                                  .input_count = one,
+                                  .output_type = floats,
+                                  .output_count = one,
+                                  .create_v2 = create_changes,
+                                  .destroy = destroy_changes,
+                                  .compute_v2 = compute_changes};
+
+// ---- Ends: x, the address of options of the run -> x; its first call of 64 terminates the run
+// ----
+
+static void end_first(void *user, size_t index)
+{
+    if (index == 0)
+        need(RunOptionsSetTerminate(user));
+    atomic_fetch_add(&done, 1);
+}
+
+static void *compute_ends(void *p, void *context)
+{
+    (void)p;
+    const void *x = input(context, 0);
+    float *to = data_of(output_like(context, 0, x));
+    memcpy(to, data_of(x), count_of(x) * sizeof *to);
+    void *options = (void *)(uintptr_t) * (const int64_t *)data_of(input(context, 1));
+    need(KernelContext_ParallelFor(context, end_first, 64, 64, options));
+    return NULL;
+}
+
+PER_INDEX(float_then_int, i == 0 ? FLOAT : INT64)
+NAME(name_ends, "Ends")
+static const custom_op ends = {NEWEST,
+                               .name = name_ends,
+                               .input_type = float_then_int,
+                               .input_count = two,
+                               .output_type = floats,
+                               .output_count = one,
+                               .compute_v2 = compute_ends};
 
 // ---- The library ----
 
@@ -771,8 +1207,9 @@ EXPORT void custom_ops_release_domains(void)
 static void *make_domain(void **out)
 {
     static const custom_op *const ops[] = {
-        &attributes, &sum_diff,    &positive,  &join,  &copies,      &fails,
+        &attributes, &sum_diff,    &positive,  &join,  &copies,      &failing,
         &counting,   &twice_float, &twice_int, &about, &old_version, &new_version,
+        &meets,      &invokes,     &changes,   &ends,
     };
     void *status = CreateCustomOpDomain("test.custom", out);
     for (size_t i = 0; i < sizeof ops / sizeof *ops && !status; i++)
@@ -795,5 +1232,5 @@ EXPORT void *RegisterCustomOps(void *options, const ort_client_base *base)
 EXPORT custom_counts custom_ops_counts(void);
 EXPORT custom_counts custom_ops_counts(void)
 {
-    return (custom_counts){atomic_load(&created), atomic_load(&destroyed)};
+    return (custom_counts){atomic_load(&created), atomic_load(&destroyed), atomic_load(&done)};
 }

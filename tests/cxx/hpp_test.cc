@@ -244,7 +244,7 @@ static void values_of_dynamic_shape() {
     CHECK(status_of([] { object::tensor(std::array{1}, {-1}); }) != LN_OK);
     CHECK(status_of([&] { model.view<float>("y"); }, "use get_object()") == LN_UNSUPPORTED);
     CHECK(status_of([&] { model.copy<int>("y"); }, "use get_object()") == LN_UNSUPPORTED);
-    CHECK(status_of([&] { model.set("x", std::array{1, 2}); }, "bind it before compiling") == LN_STATE);
+    CHECK(status_of([&] { model.set("x", std::array{1, 2}); }, "bind the shape before compiling") == LN_STATE);
     CHECK(model.view<std::byte>("y").size() == 3 * 2 * sizeof(int));
     context bound = context::read(bytes_of(dynamic));
     bound.set_symbol("n", 2);

@@ -74,6 +74,8 @@ def scan(a, x, around):
     written = len(a["body"].output) - len(states)
     ways_in = a.get("scan_input_directions", [0] * read)
     ways_out = a.get("scan_output_directions", [0] * written)
+    axes_out = a.get("scan_output_axes", [0] * written)
+    items = [np.moveaxis(item, axis, 0) for item, axis in zip(items, a.get("scan_input_axes", [0] * read))]
     stacked = [[] for _ in range(written)]
     check(len({len(item) for item in items}) == 1 and len(items[0]) > 0)
     for at in range(len(items[0])):
@@ -81,7 +83,8 @@ def scan(a, x, around):
         states = outs[:len(states)]
         for stack, value in zip(stacked, outs[len(states):]):
             stack.append(value)
-    return states + [np.stack(stack[::-1] if way else stack) for stack, way in zip(stacked, ways_out)]
+    return states + [np.stack(stack[::-1] if way else stack, axis)
+                     for stack, way, axis in zip(stacked, ways_out, axes_out)]
 
 
 def sums(x, axis, is_exclusive, is_reverse):
@@ -435,19 +438,28 @@ class Maker:
                             [(value.kind, (count,) + value.shape) for value in stacked], body=body_graph)
 
     def scan(self, part, values):
-        first = self.pick(values, fits=lambda value: value.shape and value.shape[0] > 0)
+        has_axes = self.random.random() < 0.5
+        first = self.pick(values, fits=lambda value: any(value.shape if has_axes else value.shape[:1]))
         if not first:
             return []
-        length = first.shape[0]
-        items = [first] + [self.pick(values, fits=lambda value: value.shape[:1] == (length,))
+        length = self.random.choice([dim for dim in (first.shape if has_axes else first.shape[:1]) if dim])
+        items = [first] + [self.pick(values, fits=lambda value: length in (value.shape if has_axes else value.shape[:1]))
                            for _ in range(self.random.randint(0, 1))]
+        axes = [self.random.choice([axis for axis, dim in enumerate(item.shape) if dim == length]) if has_axes else 0
+                for item in items]
         states = [self.pick(values) for _ in range(self.random.randint(0, 2))]
         ins = [Value(self.name(), value.kind, value.shape) for value in states]
-        rows = [Value(self.name(), value.kind, value.shape[1:]) for value in items]
+        rows = [Value(self.name(), value.kind, value.shape[:axis] + value.shape[axis + 1:])
+                for value, axis in zip(items, axes)]
         body = self.inner(part, ins + rows, self.random.randint(1, 5))
         outs = [self.given(body, value.kind, value.shape) for value in ins]
         stacked = [self.random.choice(body.own[-5:]) for _ in range(self.random.randint(0 if ins else 1, 3))]
-        ways = {}
+        ways, axes_out = {}, [self.random.randint(0, len(value.shape)) if has_axes else 0 for value in stacked]
+        if has_axes:
+            ways["scan_input_axes"] = [axis - len(item.shape) * self.random.randint(0, 1) for axis, item in zip(axes, items)]
+            if stacked:
+                ways["scan_output_axes"] = [axis - (len(value.shape) + 1) * self.random.randint(0, 1)
+                                            for axis, value in zip(axes_out, stacked)]
         if self.random.random() < 0.4:
             ways["scan_input_directions"] = [self.random.randint(0, 1) for _ in items]
         if self.random.random() < 0.4 and stacked:
@@ -455,7 +467,8 @@ class Maker:
         body_graph = self.graph(body, ins + rows, outs + stacked)
         return self.outputs(part, "Scan", [value.name for value in states + items],
                             [(value.kind, value.shape) for value in ins] +
-                            [(value.kind, (length,) + value.shape) for value in stacked],
+                            [(value.kind, value.shape[:axis] + (length,) + value.shape[axis:])
+                             for value, axis in zip(stacked, axes_out)],
                             body=body_graph, num_scan_inputs=len(items), **ways)
 
     def model(self):

@@ -8,6 +8,7 @@
 //     test_differential --kind=pairs              each form after each form
 //     test_differential --kind=example --name=gelu  examples, or rules, whose names begin so
 //     test_differential --kind=pairs --slice=3/8  the third of eight parts of them
+//     test_differential --long --side=loop        sides whose names have that word, alone
 //     test_differential --file=model.net          a model of a file on all sides
 //     test_differential --export=FOLDER           models, inputs and results for other engines
 //     test_differential --found                   those of tests/differential/found
@@ -30,9 +31,11 @@
 
 #include <lightnet/msg.h>
 
+#include "base/grain.h"
 #include "tests/differential/changes.h"
 #include "tests/differential/devices.h"
 #include "tests/differential/directed.h"
+#include "tests/differential/draw.h"
 #include "tests/differential/forms.h"
 #include "tests/differential/operators.h"
 #include "tests/differential/patterns.h"
@@ -47,7 +50,7 @@ static struct {
     double seconds; // 0: as many models as `models`
     long models, only;
     long slice, slice_count; // models whose number leaves the remainder `slice`
-    const char *file, *folder, *kind, *name, *write_to, *export_to;
+    const char *file, *folder, *kind, *name, *side, *write_to, *export_to;
     bool is_long, is_verbose, reduces, stops_at_first, runs_found;
     long rule; // number of the pattern, or of the directed or sized form; -1: any
 } options = {
@@ -91,6 +94,8 @@ static bool parse_options(int argc, char **argv)
             options.kind = rest;
         else if (has_prefix(argv[i], "--name=", &rest))
             options.name = rest;
+        else if (has_prefix(argv[i], "--side=", &rest))
+            options.side = rest;
         else if (has_prefix(argv[i], "--write=", &rest))
             options.write_to = rest;
         else if (has_prefix(argv[i], "--export=", &rest))
@@ -123,7 +128,7 @@ static bool parse_options(int argc, char **argv)
 
 typedef struct progress {
     volatile long model; // that is being run
-    long made, ran, refused, not_made, failed, known;
+    long made, ran, refused, not_made, failed, known, variants;
     long rule_hits[MAX_RULES]; // firings, by pattern_name's number
     long rule_made[MAX_RULES];
     long dynamic_runs, range_runs; // of shapes
@@ -171,10 +176,15 @@ static void differ(verdict *v, const char *side, const side_result *r, const cha
 
 static bool has_exact_model; // of the model that is being run
 
+static bool is_asked(const char *side)
+{
+    return !options.side || strstr(side, options.side);
+}
+
 static void try_side(verdict *v, as_read *a, const char *text, const char *name,
                      const side_options *o)
 {
-    if (v->is_failed)
+    if (v->is_failed || !is_asked(name))
         return;
     side_result r;
     char message[600];
@@ -354,9 +364,10 @@ static void try_dynamic(verdict *v, as_read *const *steps, const char *text, con
                         const side_options *o)
 {
     side_result r;
-    dynamic_side *d = v->is_failed ? NULL : dynamic_side_create(text, o, &r);
+    const bool is_tried = !v->is_failed && is_asked(name);
+    dynamic_side *d = is_tried ? dynamic_side_create(text, o, &r) : NULL;
     // The sizes of a range may be those for which the model is none.
-    const bool is_refused = v->is_failed || strcmp(r.stage ? r.stage : "", "read") == 0 ||
+    const bool is_refused = !is_tried || strcmp(r.stage ? r.stage : "", "read") == 0 ||
                             (o->ranges[0].symbol && strcmp(r.stage ? r.stage : "", "compile") == 0);
     if (!d && !is_refused && steps[0])
         judge_dynamic(v, steps[0], name, &r);
@@ -465,6 +476,9 @@ static void try_all_dynamic(verdict *v, const model *m, test_random *random)
         if (options.is_long || test_random_below(random, 4) == 0)
             try_dynamic(v, s.steps, s.dynamic, "dynamic compiled",
                         &(side_options){.target = "cpu", .way = WAY_COMPILED});
+        if (options.is_long || test_random_below(random, 8) == 0)
+            try_dynamic(v, s.steps, s.dynamic, "dynamic clone",
+                        &(side_options){.target = "cpu", .way = WAY_CLONE});
         try_ranges(v, s.steps, s.by, s.chosen, s.count, s.dynamic, random);
         if (options.is_long || test_random_below(random, 6) == 0)
             try_dynamic_branch(v, s.steps, m, s.chosen, s.count);
@@ -561,6 +575,30 @@ static void try_devices(verdict *v, as_read *a, const model *m, const char *text
     devices_close();
 }
 
+// Small images take the ways of large ones where the grain is fine: of what outgrows a cache, goes
+// in bands, or is shared by threads.
+static unsigned draw_grain(const model *m, test_random *random)
+{
+    if (m->is_fine)
+        return PICK(random, 10, 12, 14, 16);
+    return m->is_large ? 0 : PICK(random, 0, 0, 0, 8, 12, 16);
+}
+
+// The rewritten model on `ref` alone, which shows what is wrong with rules.
+static void run_on_ref(const model *m, verdict *v)
+{
+    *v = (verdict){.is_run = false};
+    has_exact_model = m->is_exact;
+    char *text = model_write(m);
+    const side_result *read;
+    as_read *a = text ? as_read_create(text, &read) : NULL;
+    v->is_run = a && read->status == LN_OK && read->output_count > 0;
+    if (v->is_run)
+        try_side(v, a, text, "ref", &(side_options){.target = "ref"});
+    as_read_destroy(a);
+    free(text);
+}
+
 static void run_all(const model *m, uint64_t seed, verdict *v)
 {
     *v = (verdict){.is_run = false};
@@ -571,16 +609,19 @@ static void run_all(const model *m, uint64_t seed, verdict *v)
     v->is_run = a && read->status == LN_OK && read->output_count > 0;
     if (v->is_run) {
         test_random random = {.state = seed};
+        ln_grain_shift = draw_grain(m, &random);
         try_side(v, a, text, "ref", &(side_options){.target = "ref"});
         try_side(v, a, text, "cpu", &(side_options){.target = "cpu"});
         try_side(v, a, text, "session", &(side_options){.target = "cpu", .way = WAY_SESSION});
-        if (options.is_long || m->is_large || test_random_below(&random, 12) == 0)
+        if (options.is_long || m->is_large || test_random_below(&random, m->is_fine ? 2 : 12) == 0)
             try_side(v, a, text, "threads", &(side_options){.target = "cpu", .threads = 3});
         if (options.is_long || computes_constants(m) || test_random_below(&random, 12) == 0)
             try_side(v, a, text, "frozen",
                      &(side_options){.target = "cpu", .freezes_constants = true});
         if (options.is_long || test_random_below(&random, 12) == 0)
             try_side(v, a, text, "compiled", &(side_options){.target = "cpu", .way = WAY_COMPILED});
+        if (options.is_long || test_random_below(&random, 12) == 0)
+            try_side(v, a, text, "clone", &(side_options){.target = "cpu", .way = WAY_CLONE});
         bool is_dynamic = options.is_long || m->is_of_sizes || has_op(m, "Shape") ||
                           test_random_below(&random, 4) == 0;
         for (int i = options.is_long ? 4 : 1; is_dynamic && i > 0; i--)
@@ -601,6 +642,7 @@ static void run_all(const model *m, uint64_t seed, verdict *v)
         printf("as read: %s: %s\n", read->stage, read->message);
     as_read_destroy(a);
     free(text);
+    ln_grain_shift = 0;
 }
 
 // ---- Known differences ----
@@ -629,6 +671,8 @@ static const known_difference *find_known(const verdict *v, const char *text)
 }
 
 // ---- One model ----
+
+#define VARIANTS 8
 
 typedef struct still {
     uint64_t seed;
@@ -1118,6 +1162,30 @@ static void insert_act(model *m, test_random *random, const sizes *s)
                 m->ops[i].ins[k].tensor = made;
 }
 
+// One change, if the model is one then.
+static void vary(model *m, test_random *random, const sizes *s)
+{
+    static model kept;
+    kept = *m;
+    switch (test_random_below(random, 13)) {
+    case 0:
+    case 12: change_param(m, random); break;
+    case 1: change_operand(m, random); break;
+    case 2: insert_act(m, random, s); break;
+    case 3:
+    case 4: change_shape(m, random); break;
+    case 5: change_axes(m, random); break;
+    case 6:
+    case 7:
+    case 8: change_number(m, random); break;
+    case 9: change_numbers(m, random); break;
+    case 10: add_axis(m, random); break;
+    default: make_chain(m, random, s, 1); break;
+    }
+    if (m->is_overflown || !model_check(m))
+        *m = kept;
+}
+
 // Examples take turns, three of four times one of the rules that optimize.
 static const char *example_at(uint64_t number)
 {
@@ -1159,27 +1227,11 @@ static bool make_from_example(model *m, test_random *random, const sizes *s, uin
     }
     fill_example(m, random);
     snprintf(m->origin, sizeof m->origin, "example %.100s", name);
+    m->is_varied = true;
     if (!model_check(m))
         return false;
-    for (int i = (int)test_random_below(random, 4); i > 0; i--) {
-        kept = *m;
-        switch (test_random_below(random, 12)) {
-        case 0: change_param(m, random); break;
-        case 1: change_operand(m, random); break;
-        case 2: insert_act(m, random, s); break;
-        case 3:
-        case 4: change_shape(m, random); break;
-        case 5: change_axes(m, random); break;
-        case 6:
-        case 7:
-        case 8: change_number(m, random); break;
-        case 9: change_numbers(m, random); break;
-        case 10: add_axis(m, random); break;
-        default: make_chain(m, random, s, 1); break;
-        }
-        if (m->is_overflown || !model_check(m))
-            *m = kept;
-    }
+    for (int i = (int)test_random_below(random, 4); i > 0; i--)
+        vary(m, random, s);
     return true;
 }
 
@@ -1194,12 +1246,15 @@ static bool make_pattern(model *m, test_random *random, sizes s, uint64_t number
     bool is_made = false;
     for (int i = 0; i < 6 && !is_made; i++) {
         model_clear(m);
+        if (chance(random, 20)) // what is said of an axis shows where others are as long
+            s.n = s.k = s.h = s.w = s.c;
         is_made = pattern_make(m, random, &s, rule);
         s = sizes_draw(random);
     }
     if (!is_made)
         return false;
     shared->rule_made[rule < MAX_RULES ? rule : 0]++;
+    m->is_varied = true;
     if (test_random_below(random, 3) == 0) // what follows may change what fires
         make_chain(m, random, &s, 1 + (int)test_random_below(random, 2));
     return true;
@@ -1253,8 +1308,9 @@ static bool make_directed(model *m, test_random *random, sizes s, uint64_t numbe
 {
     for (int i = 0; i < 6; i++) {
         model_clear(m);
-        const uint64_t form = options.rule >= 0 ? (uint64_t)options.rule : options.seed + number;
-        if (directed_make(m, random, &s, (size_t)(form % directed_count())))
+        const size_t form =
+            options.rule >= 0 ? (size_t)options.rule : directed_turn(options.seed + number);
+        if (directed_make(m, random, &s, form % directed_count()))
             return true;
         s = sizes_draw(random);
     }
@@ -1263,9 +1319,9 @@ static bool make_directed(model *m, test_random *random, sizes s, uint64_t numbe
 
 static const char *draw_kind(test_random *random)
 {
-    static const char *const kinds[] = {"chain",   "rule",    "rule",     "rule",     "quant",
-                                        "sizes",   "example", "example",  "example",  "example",
-                                        "example", "pair",    "directed", "directed", "sized"};
+    static const char *const kinds[] = {
+        "chain",   "rule",    "rule", "rule",     "quant",    "sizes",    "example",  "example",
+        "example", "example", "pair", "directed", "directed", "directed", "directed", "sized"};
     return kinds[test_random_below(random, sizeof kinds / sizeof kinds[0])];
 }
 
@@ -1280,12 +1336,12 @@ static bool make_model(model *m, test_random *random, uint64_t number)
         snprintf(m->origin, sizeof m->origin, "a quantized chain");
         return make_quantized(m, random, s);
     }
-    // Of forms that are directed at faults, every other one depends on sizes.
+    // Of forms that are directed at faults, every third one depends on sizes.
     if (strcmp(kind, "sized") == 0 ||
-        (strcmp(kind, "directed") == 0 && number % 2 && options.rule < 0))
-        return make_sized(m, random, s, number / 2);
+        (strcmp(kind, "directed") == 0 && number % 3 == 0 && options.rule < 0))
+        return make_sized(m, random, s, number / 3);
     if (strcmp(kind, "directed") == 0)
-        return make_directed(m, random, s, number / 2);
+        return make_directed(m, random, s, number - number / 3);
     if (strcmp(kind, "sizes") == 0)
         return make_of_sizes(m, random, s);
     if (strcmp(kind, "example") == 0)
@@ -1323,6 +1379,27 @@ static void export_model(const model *m, long number)
     free(text);
 }
 
+// Models that differ from one that fires a rule in a number, an axis, a shape or an operand, which
+// a condition of the rule may be about. They cost a fraction of what all sides do.
+static void run_variants(const model *m, long number, uint64_t seed)
+{
+    static model variant;
+    test_random random = {.state = seed};
+    sizes s = sizes_draw(&random);
+    for (int i = 0; i < VARIANTS && !shared->is_done; i++) {
+        variant = *m;
+        for (int k = PICK(&random, 1, 1, 1, 2, 3); k > 0; k--)
+            vary(&variant, &random, &s);
+        verdict v;
+        run_on_ref(&variant, &v);
+        shared->variants += v.is_run;
+        if (v.is_failed) {
+            report(&variant, seed, number, &v);
+            return;
+        }
+    }
+}
+
 static void run_model(model *m, long number)
 {
     test_random random = {.state = options.seed * 0x9e3779b97f4a7c15u + (uint64_t)number};
@@ -1348,6 +1425,8 @@ static void run_model(model *m, long number)
     run_all(m, seed, &v);
     shared->ran += v.is_run;
     shared->refused += !v.is_run;
+    if (v.is_run && !v.is_failed && m->is_varied)
+        run_variants(m, number, seed);
     if (v.is_run && options.kind && strcmp(options.kind, "forms") == 0)
         shared->form_made[(size_t)number % form_count() % MAX_FORMS]++;
     if (v.is_failed)
@@ -1475,11 +1554,12 @@ static int run_files(void)
 int main(int argc, char **argv)
 {
     if (!parse_options(argc, argv)) {
-        fprintf(stderr,
-                "usage: %s [--seed=N] [--seconds=S | --models=N] [--only=N] [--kind=KIND] "
-                "[--rule=N] [--name=PREFIX] [--slice=K/N] [--file=PATH | --found] [--write=FOLDER] "
-                "[--export=FOLDER] [--long] [--first] [--verbose] [--no-reduce]\n",
-                argv[0]);
+        fprintf(
+            stderr,
+            "usage: %s [--seed=N] [--seconds=S | --models=N] [--only=N] [--kind=KIND] "
+            "[--rule=N] [--name=PREFIX] [--side=WORD] [--slice=K/N] [--file=PATH | --found] [--write=FOLDER] "
+            "[--export=FOLDER] [--long] [--first] [--verbose] [--no-reduce]\n",
+            argv[0]);
         return 2;
     }
     ln_msg_set_handler(drop_message, NULL);
@@ -1495,9 +1575,9 @@ int main(int argc, char **argv)
                "%ld known\n",
                shared->made, shared->ran, shared->refused, shared->not_made, shared->failed,
                shared->known);
-        printf("%ld runs of dynamic models for a shape, %ld of models that were compiled for a "
-               "range\n",
-               shared->dynamic_runs, shared->range_runs);
+        printf("%ld variants, %ld runs of dynamic models for a shape, %ld of models that were "
+               "compiled for a range\n",
+               shared->variants, shared->dynamic_runs, shared->range_runs);
         if (ln_arch_init() != LN_OK || !patterns_open() || !forms_open())
             return 2;
         int missing = 0;

@@ -438,6 +438,57 @@ static bool make_transposes(model *m, test_random *random, const sizes *s)
     return x >= 0;
 }
 
+// ---- Parts of axes of an image ----
+
+// Elements of an image in another order, as shuffles of channels and blocks of pixels are written:
+// axes are parted, exchanged and joined, between convolutions, or in an order that is none of them.
+static bool make_exchange(model *m, test_random *random, const sizes *s)
+{
+    static const struct {
+        int parts, axes[6], joined[4]; // how many of the exchanged axes make one of the image
+    } ways[] = {
+        {5, {0, 2, 1, 3, 4}, {1, 2, 1, 1}},    {6, {0, 3, 4, 1, 5, 2}, {1, 1, 2, 2}},
+        {6, {0, 1, 4, 2, 5, 3}, {1, 1, 2, 2}}, {6, {0, 3, 5, 1, 2, 4}, {1, 3, 1, 1}},
+        {6, {0, 1, 3, 5, 2, 4}, {1, 3, 1, 1}}, {6, {0, 2, 1, 4, 3, 5}, {1, 2, 1, 2}},
+    };
+    const size_t at = test_random_below(random, sizeof ways / sizeof ways[0]);
+    const int parts = ways[at].parts, a = PICK(random, 2, 2, 3), b = PICK(random, 2, 3, a);
+    const int h = PICK(random, 2, 3, 4, a), w = PICK(random, 2, 3, 5, b), n = PICK(random, 1, 2);
+    const int of[][6] = {{n, a, b, h, w},    {n, a, b, 2, h, w}, {n, 2, a, b, h, w},
+                         {n, 2, h, a, w, b}, {n, 3, h, a, w, b}, {n, a, b, h, 2, w}};
+    const int whole[][4] = {{n, a * b, h, w},     {n, a * b * 2, h, w}, {n, 2 * a * b, h, w},
+                            {n, 2, h * a, w * b}, {n, 3, h * a, w * b}, {n, a * b, h, 2 * w}};
+    int axes[6], dims[6], x = add_start(m, random, s, 4, whole[at], true);
+    memcpy(axes, ways[at].axes, sizeof axes);
+    if (chance(random, 25)) { // another order
+        const int i = (int)test_random_below(random, (size_t)parts);
+        const int k = (int)test_random_below(random, (size_t)parts);
+        axes[i] = ways[at].axes[k];
+        axes[k] = ways[at].axes[i];
+    }
+    if (x >= 0 && chance(random, 80))
+        x = add_same_conv(m, random, s, x, whole[at][1], -1, false);
+    for (int step = 0; step < 3 && x >= 0; step++) {
+        preset p = {.optype = step == 1 ? "transpose" : "reshape", .has_plain_params = true};
+        char text[60] = "[";
+        int count = step == 2 ? 4 : parts;
+        for (int d = 0, k = 0; d < count; d++) {
+            dims[d] = step == 0 ? of[at][d] : step == 1 ? axes[d] : 1;
+            for (int i = step == 2 ? ways[at].joined[d] : 0; i > 0; i--)
+                dims[d] *= of[at][axes[k++]];
+            snprintf(text + strlen(text), sizeof text - strlen(text), "%s%d", d ? ", " : "",
+                     dims[d]);
+        }
+        strcat(text, "]");
+        give(&p, "src", x);
+        set(&p, step == 1 ? "axes" : "dims", "%s", text);
+        x = add(m, random, s, &p);
+    }
+    if (x >= 0 && chance(random, 60))
+        (void)add_same_conv(m, random, s, x, PICK(random, 1, 2, m->tensors[x].dims[1]), -1, false);
+    return x >= 0;
+}
+
 // ---- One tensor on two operands ----
 
 // conv(x) + x, where windows see elements that the sum may have overwritten; of images and of
@@ -544,7 +595,10 @@ static double nearly(test_random *random, double number, double other)
 static int add_scaled(model *m, test_random *random, const sizes *s, const char *type, int x,
                       double scale, double zero, tl_dtype dtype)
 {
+    static const double ends[] = {INFINITY, 1e30, 1e-30, 1e-42, 3e38, -0.05, 0, NAN};
     preset p = {.optype = type, .has_plain_params = true};
+    if (chance(random, 3)) // where products of scales leave the range of floats
+        scale = ends[test_random_below(random, sizeof ends / sizeof ends[0])];
     give(&p, "src", x);
     give(&p, "scale", add_number(m, random, TL_FLOAT, scale));
     give(&p, "zero", dtype == TL_INT32 ? ABSENT : add_number(m, random, dtype, zero));
@@ -558,7 +612,8 @@ static int add_scaled_columns(model *m, test_random *random, const sizes *s, int
     const model_tensor w = m->tensors[weight];
     // Now and then of another axis, which may be as long.
     const int of_outputs = w.ndim == 2 ? 1 : 0;
-    const int axis = chance(random, 80) ? of_outputs : 1 - of_outputs, count = w.dims[axis];
+    const int own = w.dims[0] == w.dims[1] ? 50 : 85;
+    const int axis = chance(random, own) ? of_outputs : 1 - of_outputs, count = w.dims[axis];
     const int scales = add_constant(m, random, TL_FLOAT, 1, &count, scale / 2, scale * 2);
     int zeros = ABSENT;
     if (chance(random, 70)) {
@@ -585,7 +640,7 @@ static const double scales[] = {0.02, 0.05, 0.11, 0.5};
 static bool make_product(model *m, test_random *random, const sizes *s)
 {
     const tl_dtype dtype = chance(random, 60) ? TL_UINT8 : TL_INT8;
-    const int k = PICK(random, 3, 4, 8, 17), n = PICK(random, 1, 3, 4, 5, 16, k, k);
+    const int k = PICK(random, 3, 4, 8, 17), n = PICK(random, 1, 3, 4, 5, 16, k, k, k, k);
     const bool is_conv = chance(random, 40);
     int src_dims[] = {s->n > 0 ? s->n : 1, k, 3, 3}, weight_dims[] = {n, k, 1, 1};
     const bool is_turned = !is_conv && chance(random, 35);
@@ -801,8 +856,8 @@ static int add_uneven_conv(model *m, test_random *random, const sizes *s, int x,
     give(&p, "addend", ABSENT);
     set(&p, "padding", "[%d, %d, %d, %d]", PICK(random, 0, 1, 2), PICK(random, 0, 1, 2),
         PICK(random, 0, 1, 2), PICK(random, 0, 1, 2));
-    if (chance(random, 50))
-        set(&p, "dilation", "[%d, %d]", PICK(random, 1, 2), PICK(random, 1, 2, 3));
+    if (chance(random, 60))
+        set(&p, "dilation", "[%d, %d]", PICK(random, 1, 2, 2), PICK(random, 1, 2, 3));
     if (chance(random, 30))
         set(&p, "stride", "[%d, %d]", PICK(random, 1, 2), PICK(random, 1, 2));
     if (group != 1)
@@ -812,10 +867,45 @@ static int add_uneven_conv(model *m, test_random *random, const sizes *s, int x,
     return add(m, random, s, &p);
 }
 
+// A convolution of windows of one element around a depthwise one, on either side or both, with a
+// shortcut that may be a window of wider images.
+static int add_separable(model *m, test_random *random, const sizes *s, int x, int wide, int outs)
+{
+    const int source = x;
+    if (chance(random, 65))
+        x = chance(random, 35) ? add_uneven_conv(m, random, s, x, wide, 1)
+                               : add_sized_conv(m, random, s, x, wide, 1, 1, -1);
+    if (x < 0)
+        return -1;
+    wide = m->tensors[x].dims[1];
+    x = chance(random, 60) ? add_uneven_conv(m, random, s, x, wide, wide)
+                           : add_sized_conv(m, random, s, x, wide, wide, PICK(random, 3, 3, 5), -1);
+    if (x < 0 || chance(random, 20))
+        return x;
+    int addend = -1;
+    const model_tensor t = m->tensors[x], from = m->tensors[source];
+    if (chance(random, 60) && t.dims[2] == from.dims[2] && t.dims[3] == from.dims[3]) {
+        const int of = chance(random, 50) ? outs : outs + 3;
+        addend = add_sized_conv(m, random, s, source, of, 1, 1, -1);
+        if (addend >= 0 && of > outs)
+            addend = add_slice(m, random, s, addend, 1, PICK(random, 0, 1, 3), outs);
+    }
+    const bool is_operand = chance(random, 50);
+    x = add_sized_conv(m, random, s, x, outs, 1, 1, is_operand ? addend : -1);
+    return x >= 0 && addend >= 0 && !is_operand ? add_sum(m, random, x, addend) : x;
+}
+
+static int add_conv_and_pooling(model *m, test_random *random, const sizes *s, int x, int wide)
+{
+    x = chance(random, 75) ? add_uneven_conv(m, random, s, x, wide, 1)
+                           : add_sized_conv(m, random, s, x, wide, 1, PICK(random, 1, 3), -1);
+    return x < 0 ? -1 : add_pooling_of(m, random, s, x, chance(random, 85) ? "max" : "average");
+}
+
 // Convolutions around a depthwise one, or before a pooling, with more than a megabyte between them.
 static bool make_large(model *m, test_random *random, const sizes *s)
 {
-    if (chance(random, 60)) // they take long
+    if (chance(random, 85)) // they take long; small ones in a fine grain go the same ways
         return false;
     const int dims[] = {1, PICK(random, 1, 2), PICK(random, 47, 48, 54), PICK(random, 47, 50, 55)};
     const int wide = 128, outs = PICK(random, 2, 5, 9, 16);
@@ -825,31 +915,28 @@ static bool make_large(model *m, test_random *random, const sizes *s)
     l.high = 3;
     m->is_large = true;
     const int x = add_act(m, random, s, "sigmoid", model_add_leaf(m, random, &l));
-    const bool is_pooled = chance(random, 30);
-    int y = x < 0                                 ? -1
-            : chance(random, is_pooled ? 70 : 35) ? add_uneven_conv(m, random, s, x, wide, 1)
-                                                  : add_sized_conv(m, random, s, x, wide, 1, 1, -1);
-    if (y < 0)
+    if (x < 0)
         return false;
-    if (is_pooled)
-        return add_pooling_of(m, random, s, y, chance(random, 85) ? "max" : "average") >= 0;
-    y = chance(random, 60) ? add_uneven_conv(m, random, s, y, wide, wide)
-                           : add_sized_conv(m, random, s, y, wide, wide, PICK(random, 3, 3, 5), -1);
-    if (y < 0 || chance(random, 20))
-        return y >= 0;
-    // A shortcut that may be a window of wider images.
-    int addend = -1;
-    if (chance(random, 70)) {
-        const int of = chance(random, 50) ? outs : outs + 3;
-        addend = add_sized_conv(m, random, s, x, of, 1, 1, -1);
-        if (addend >= 0 && of > outs)
-            addend = add_slice(m, random, s, addend, 1, PICK(random, 0, 1, 3), outs);
+    return (chance(random, 30) ? add_conv_and_pooling(m, random, s, x, wide)
+                               : add_separable(m, random, s, x, wide, outs)) >= 0;
+}
+
+static bool make_bands(model *m, test_random *random, const sizes *s)
+{
+    const int dims[] = {PICK(random, 1, 1, 2), PICK(random, 1, 2, 3, 8),
+                        PICK(random, 3, 5, 8, 11, 16), PICK(random, 3, 4, 7, 9)};
+    m->is_fine = true;
+    int x = add_start(m, random, s, 4, dims, true);
+    for (int i = PICK(random, 1, 1, 2); i > 0 && x >= 0; i--) {
+        const int wide = PICK(random, 4, 8, 16, 24, 32);
+        x = chance(random, 50) ? add_conv_and_pooling(m, random, s, x, wide)
+                               : add_separable(m, random, s, x, wide, PICK(random, 1, 2, 5, 8, 16));
+        if (x >= 0 && m->tensors[x].ndim != 4)
+            return true;
     }
-    const bool is_operand = chance(random, 50);
-    y = add_sized_conv(m, random, s, y, outs, 1, 1, is_operand ? addend : -1);
-    if (y >= 0 && addend >= 0 && !is_operand)
-        y = add_sum(m, random, y, addend);
-    return y >= 0;
+    if (x >= 0 && chance(random, 25))
+        x = add_any(m, random, s, x);
+    return x >= 0;
 }
 
 // ---- Quantized elements and moves ----
@@ -875,8 +962,13 @@ static bool make_between_bytes(model *m, test_random *random, const sizes *s)
     preset p = {.optype = type, .has_plain_params = chance(random, 60)};
     for (int i = 0; i < count; i++) {
         char name[16];
+        if (count > 1 && chance(random, 40)) { // of another type than the result
+            l.dtype = l.dtype == TL_UINT8 ? TL_INT8 : TL_UINT8;
+            l.low = tl_dtype_min_double(l.dtype);
+            l.high = tl_dtype_max_double(l.dtype);
+        }
         const int x = add_scaled(m, random, s, "dequantize", model_add_leaf(m, random, &l),
-                                 nearly(random, scale, 0.07), nearly(random, zero, 20), dtype);
+                                 nearly(random, scale, 0.07), nearly(random, zero, 20), l.dtype);
         if (x < 0)
             return false;
         snprintf(name, sizeof name, count > 1 ? "src%d" : "src", i + 1);
@@ -1241,7 +1333,7 @@ static bool make_long(model *m, test_random *random, const sizes *s)
     static const char *const types[] = {"quantize_dynamic", "quantize", "dequantize", "act",
                                         "reduce",           "softmax",  "elew",       "cumsum",
                                         "transpose",        "concat",   "layernorm",  "topk"};
-    if (chance(random, 70)) // they take long
+    if (chance(random, 85)) // they take long; small ones in a fine grain go the same ways
         return false;
     const int rows = PICK(random, 701, 1024, 1400), columns = PICK(random, 64, 100);
     const double high = PICK(random, 3, -3);
@@ -1356,6 +1448,8 @@ static bool make_casts(model *m, test_random *random, const sizes *s)
     int x = model_add_leaf(m, random, &l);
     for (int i = PICK(random, 1, 2, 3); i > 0 && x >= 0; i--) {
         x = add_cast(m, random, s, x, chance(random, 50) ? TL_FLOAT16 : TL_BFLOAT16);
+        if (x >= 0 && chance(random, 30)) // from one to the other
+            x = add_cast(m, random, s, x, chance(random, 50) ? TL_FLOAT16 : TL_BFLOAT16);
         if (x >= 0 && chance(random, 60))
             x = add_act(m, random, s, moves[test_random_below(random, 3)], x);
         x = add_cast(m, random, s, x,
@@ -1395,47 +1489,117 @@ static bool make_windows_of_one(model *m, test_random *random, const sizes *s)
     return y >= 0 && (chance(random, 50) || add_act(m, random, s, "relu", y) >= 0);
 }
 
+// ---- Attention in steps ----
+
+static int add_turned(model *m, test_random *random, const sizes *s, int x, const int *axes)
+{
+    preset p = {.optype = "transpose", .has_plain_params = true};
+    give(&p, "src", x);
+    set(&p, "axes", "[%d, %d, %d, %d]", axes[0], axes[1], axes[2], axes[3]);
+    return x < 0 ? -1 : add(m, random, s, &p);
+}
+
+static int add_matmul(model *m, test_random *random, const sizes *s, int a, int b)
+{
+    preset p = {.optype = "matmul", .has_plain_params = true};
+    give(&p, "src1", a);
+    give(&p, "src2", b);
+    return a < 0 || b < 0 ? -1 : add(m, random, s, &p);
+}
+
+// As many places as elements, mostly, so that keys in the wrong order have the right shape.
+static bool make_attention(model *m, test_random *random, const sizes *s)
+{
+    static const int swap[] = {0, 2, 1, 3};
+    const int n = PICK(random, 2, 3, 4), e = chance(random, 70) ? n : PICK(random, 2, 3, 5);
+    const int h = chance(random, 40) ? n : PICK(random, 1, 2), b = PICK(random, 1, 1, 2, n);
+    const bool is_of_tokens = chance(random, 40);
+    const int heads[] = {b, h, n, e}, tokens[] = {b, n, h, e};
+    int x[3], axes[] = {0, is_of_tokens ? 2 : 1, 3, is_of_tokens ? 1 : 2};
+    for (int i = 0; i < 3; i++)
+        x[i] = add_start(m, random, s, 4, is_of_tokens ? tokens : heads, true);
+    if (chance(random, 25)) {
+        const int i = PICK(random, 0, 1, 2, 3), k = PICK(random, 1, 2, 3), kept = axes[i];
+        axes[i] = axes[k];
+        axes[k] = kept;
+    }
+    const int q = is_of_tokens ? add_turned(m, random, s, x[0], swap) : x[0];
+    const int v = is_of_tokens ? add_turned(m, random, s, x[2], swap) : x[2];
+    int y = add_matmul(m, random, s, q, add_turned(m, random, s, x[1], axes));
+    if (y >= 0 && chance(random, 50))
+        y = add_elew(m, random, chance(random, 50) ? "TL_MUL" : "TL_DIV", y,
+                     add_number(m, random, TL_FLOAT, PICK(random, 2, 3)));
+    if (y >= 0 && chance(random, 40)) {
+        const int of[] = {PICK(random, 1, b), PICK(random, 1, h), PICK(random, 1, n), n};
+        const int skipped = PICK(random, 0, 0, 1, 2);
+        y = add_sum(m, random, y,
+                    add_constant(m, random, TL_FLOAT, 4 - skipped, of + skipped, -3, 3));
+    }
+    preset p = {.optype = "softmax", .has_plain_params = true};
+    give(&p, "src", y);
+    set(&p, "axis", "%d", PICK(random, -1, -1, 3, 3, 2));
+    y = y < 0 ? -1 : add(m, random, s, &p);
+    y = add_matmul(m, random, s, y, v);
+    if (y >= 0 && is_of_tokens && m->tensors[y].ndim == 4)
+        y = add_turned(m, random, s, y, swap);
+    return y >= 0;
+}
+
 // ---- The table ----
 
 static const struct {
     const char *name;
     bool (*make)(model *m, test_random *random, const sizes *s);
+    size_t turns; // in a round
 } directed[] = {
-    {"a pooling after a convolution", make_pooling},
-    {"a pad after a convolution", make_pad},
-    {"a pad before a convolution", make_pad_before},
-    {"slopes after a convolution", make_prelu},
-    {"scales of an axis after a convolution", make_quantize},
-    {"an operator after a convolution", make_any},
-    {"sums and means after a convolution", make_reduce},
-    {"an operand of fewer axes after a convolution", make_fewer_axes},
-    {"a convolution with its source as addend", make_residual},
-    {"a convolution and a sum with its source", make_residual},
-    {"operators on constants", make_constants},
-    {"an operator in place", make_in_place},
-    {"orders of axes", make_transposes},
-    {"a quantized product", make_product},
-    {"stacks of products of bytes", make_stack},
-    {"parts of channels", make_parts},
-    {"an image that outgrows the cache", make_large},
-    {"elements and moves between bytes", make_between_bytes},
-    {"a product of integers", make_integer_product},
-    {"constants of some axes", make_some_axes},
-    {"axes of equal lengths", make_equal_axes},
-    {"slices of wholes", make_slices_of_wholes},
-    {"numbers between integers", make_ties},
-    {"signs of zeros", make_zeros},
-    {"windows of one element", make_windows_of_one},
-    {"a long tensor", make_long},
-    {"a resize after a convolution", make_resize},
-    {"casts to halves", make_casts},
-    {"what follows a product", make_epilogue},
-    {"equal operators", make_twins},
+    {"a pooling after a convolution", make_pooling, 1},
+    {"a pad after a convolution", make_pad, 1},
+    {"a pad before a convolution", make_pad_before, 1},
+    {"slopes after a convolution", make_prelu, 1},
+    {"scales of an axis after a convolution", make_quantize, 1},
+    {"an operator after a convolution", make_any, 1},
+    {"sums and means after a convolution", make_reduce, 1},
+    {"an operand of fewer axes after a convolution", make_fewer_axes, 1},
+    {"a convolution with its source as addend", make_residual, 1},
+    {"a convolution and a sum with its source", make_residual, 1},
+    {"operators on constants", make_constants, 1},
+    {"an operator in place", make_in_place, 1},
+    {"orders of axes", make_transposes, 1},
+    {"exchanged parts of axes", make_exchange, 1},
+    {"a quantized product", make_product, 3},
+    {"stacks of products of bytes", make_stack, 1},
+    {"parts of channels", make_parts, 1},
+    {"an image that outgrows the cache", make_large, 1},
+    {"an image that goes in bands", make_bands, 4},
+    {"elements and moves between bytes", make_between_bytes, 2},
+    {"a product of integers", make_integer_product, 1},
+    {"constants of some axes", make_some_axes, 1},
+    {"axes of equal lengths", make_equal_axes, 1},
+    {"slices of wholes", make_slices_of_wholes, 1},
+    {"numbers between integers", make_ties, 1},
+    {"signs of zeros", make_zeros, 1},
+    {"windows of one element", make_windows_of_one, 1},
+    {"a long tensor", make_long, 1},
+    {"a resize after a convolution", make_resize, 1},
+    {"casts to halves", make_casts, 1},
+    {"what follows a product", make_epilogue, 1},
+    {"equal operators", make_twins, 1},
+    {"attention in steps", make_attention, 1},
 };
 
 size_t directed_count(void)
 {
     return sizeof directed / sizeof directed[0];
+}
+
+size_t directed_turn(uint64_t number)
+{
+    size_t round = 0, index = 0;
+    for (size_t i = 0; i < directed_count(); i++)
+        round += directed[i].turns;
+    for (uint64_t at = number % round; at >= directed[index].turns; index++)
+        at -= directed[index].turns;
+    return index;
 }
 
 const char *directed_name(size_t index)

@@ -433,8 +433,19 @@ static void put_loop(writer *w, const model *m)
     put(w, "v_final_and_scan_outputs%d=firsts | body=\"body\");\n", number);
 }
 
+// Results of all trips are joined along one more axis.
+static bool can_be_joined(const model *m)
+{
+    for (int t = 0; t < m->tensor_count; t++)
+        if (is_output(m, t) && m->tensors[t].ndim == MODEL_RANK)
+            return false;
+    return true;
+}
+
 char *model_write_in_loop(const model *m, int trip_count)
 {
+    if (!can_be_joined(m))
+        return NULL;
     writer w = {.text = malloc(4096), .size = 4096};
     for (int i = 0; i < m->op_count; i++)
         if (is_input_op(&m->ops[i]))
@@ -517,7 +528,7 @@ char *model_write_in_scan(const model *m, int trip_count)
                 !model_op_param(m, &m->ops[i], "data"))
                 return NULL;
         }
-    if (!has_inputs)
+    if (!has_inputs || !can_be_joined(m))
         return NULL;
     writer w = {.text = malloc(4096), .size = 4096};
     put_rows(&w, m, trip_count);

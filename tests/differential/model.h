@@ -64,6 +64,8 @@ typedef struct model {
     bool has_multiples; // multiples of 32 are among the sizes that are tried
     bool is_exact;      // nothing rounds but what states it: all sides have the same bits
     bool is_large;      // tensors may have more elements than else
+    bool is_fine;       // they are taken for large ones that have few
+    bool is_varied;     // variants of it are worth a run
     char origin[128];   // what it was made from, for messages
     char arena[MODEL_ARENA];
 } model;
@@ -120,12 +122,12 @@ char *model_write(const model *m);
 char *model_write_in_branch(const model *m);
 
 // The same with all operators but inputs in the body of a `Loop`; each trip computes the outputs
-// anew.
+// anew. NULL too if an output has as many axes as tensors may have.
 char *model_write_in_loop(const model *m, int trip_count);
 
 // The same in the body of a `Scan`, which reads each input as a slice of as many as there are
 // trips. NULL too if the model has no input, or one with as many axes as tensors may have or
-// without a first value.
+// without a first value, or such an output.
 char *model_write_in_scan(const model *m, int trip_count);
 
 // Reads what `model_write` or the library's IL writer has written. False if it does not fit.

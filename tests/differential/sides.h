@@ -42,6 +42,7 @@ typedef enum side_way {
     WAY_CONTEXT,  // run twice: the second run must give the same bits
     WAY_SESSION,  // of a program
     WAY_COMPILED, // written as a compiled model, and read again
+    WAY_CLONE,    // loaded, cloned, and gone before the clone runs
 } side_way;
 
 typedef struct side_range {

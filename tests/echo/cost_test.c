@@ -286,6 +286,28 @@ TEST(a_model_is_placed_the_same_each_time)
     close_echo(echo);
 }
 
-TEST_LIST(a_group_that_takes_as_long_as_the_host_is_given_back, no_seconds_end_the_compilation,
-          without_seconds_a_device_is_8_times_as_fast, one_that_is_given_back_makes_others_dearer,
-          what_no_host_takes_stays, a_model_is_placed_the_same_each_time)
+// They are copied when the model is loaded. What two operators read is copied once.
+TEST(constants_are_no_copies_of_a_run)
+{
+    told t;
+    ln_arch *echo = open_echo(&(echo_settings){ECHO_DEFAULTS, .seconds = 1e-9});
+    ln_context *ctx = compile_told("input(| dst=x | dtype=TL_FLOAT, dims=[8, 64]);\n"
+                                   "create(| dst=w | dtype=TL_FLOAT, dims=[64, 32], ran=[-1, 1], "
+                                   "data=[0], from_file=false);\n"
+                                   "func(src=x | dst=b | func=cos);\n"
+                                   "matmul(src1=b, src2=w | dst=a |);\n"
+                                   "matmul(src1=x, src2=w | dst=c |);\n"
+                                   "elew(src1=a, src2=c | dst=y | elew_op=TL_SUM);\n"
+                                   "output(src=y | |);\n",
+                                   "echo,ref", &t);
+    CHECK_EQ(t.count, 1);
+    CHECK(t.items[0].offload.is_taken);
+    CHECK_NEAR(t.items[0].offload.copied_bytes, (8 * 64 + 8 * 32) * sizeof(float), 0);
+    close_context(ctx);
+    close_echo(echo);
+}
+
+TEST_LIST(constants_are_no_copies_of_a_run, a_group_that_takes_as_long_as_the_host_is_given_back,
+          no_seconds_end_the_compilation, without_seconds_a_device_is_8_times_as_fast,
+          one_that_is_given_back_makes_others_dearer, what_no_host_takes_stays,
+          a_model_is_placed_the_same_each_time)

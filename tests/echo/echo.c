@@ -25,6 +25,7 @@
 
 #define MAX_BLOCKS 256
 #define MAX_EVENTS 4096
+#define MAX_BEGUN  256
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
@@ -69,6 +70,11 @@ static struct {
     size_t count;
     int groups, last_group;
     size_t copied_in, copied_out;
+    echo_begun begun[MAX_BEGUN];
+    size_t begun_count;
+    int start_count;
+    uintptr_t address_bits;
+    int strays; // waits for what was not started, or was waited for
 } seen;
 
 void echo_say(const char *event)
@@ -100,6 +106,54 @@ int echo_position(const char *event, size_t nth)
     return position;
 }
 
+static void note_begun(echo_begun begun)
+{
+    pthread_mutex_lock(&lock);
+    if (seen.begun_count < MAX_BEGUN)
+        seen.begun[seen.begun_count++] = begun;
+    pthread_mutex_unlock(&lock);
+}
+
+static int number_of_start(void)
+{
+    pthread_mutex_lock(&lock);
+    int number = seen.start_count++;
+    pthread_mutex_unlock(&lock);
+    return number;
+}
+
+static void note_stray(void)
+{
+    pthread_mutex_lock(&lock);
+    seen.strays++;
+    pthread_mutex_unlock(&lock);
+}
+
+static void note_address(const void *address)
+{
+    pthread_mutex_lock(&lock);
+    seen.address_bits |= (uintptr_t)address;
+    pthread_mutex_unlock(&lock);
+}
+
+uintptr_t echo_address_bits(void)
+{
+    pthread_mutex_lock(&lock);
+    uintptr_t bits = seen.address_bits;
+    pthread_mutex_unlock(&lock);
+    return bits;
+}
+
+size_t echo_list_begun(echo_begun *begun, size_t size)
+{
+    pthread_mutex_lock(&lock);
+    size_t count = seen.begun_count;
+    for (size_t i = 0; i < count && i < size; i++)
+        begun[i] = seen.begun[i];
+    pthread_mutex_unlock(&lock);
+    return count;
+}
+
 // ---- Memory ----
 
 typedef struct block {
@@ -115,7 +169,9 @@ static size_t peaks[LN_MEM_TYPE_SIZE];
 void echo_forget(void)
 {
     pthread_mutex_lock(&lock);
-    seen.count = seen.copied_in = seen.copied_out = 0;
+    seen.count = seen.copied_in = seen.copied_out = seen.begun_count = 0;
+    seen.start_count = 0;
+    seen.address_bits = 0;
     memset(peaks, 0, sizeof peaks);
     pthread_mutex_unlock(&lock);
 }
@@ -144,9 +200,17 @@ static void *map(block *b)
     return NULL;
 }
 
+static size_t most_bytes = SIZE_MAX;
+
+void echo_limit(size_t byte_count)
+{
+    most_bytes = byte_count;
+}
+
 static void *take(size_t n, ln_mem_type mtype)
 {
-    if (fails(ECHO_ALLOC))
+    size_t live = echo_live_bytes(mtype);
+    if (fails(ECHO_ALLOC) || n > most_bytes || live > most_bytes - n)
         return NULL;
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
     block b = {.size = n, .mapped_size = (n / page + 1) * page, .mtype = mtype};
@@ -313,6 +377,7 @@ typedef struct job {
     struct job *next;
     echo_group *group;
     tl_tensor *const *addresses;
+    echo_begun begun;
     ln_status status;
     bool is_done;
 } job;
@@ -326,7 +391,7 @@ typedef struct echo_device {
     pthread_t thread;
     pthread_mutex_t lock;
     pthread_cond_t changed;
-    job *first, *last;
+    job *first; // that are not begun, in the order in which they will be
     job *done;
     bool is_held, is_closing;
 } echo_device;
@@ -516,6 +581,7 @@ static ln_status compute_op(const echo_op *e, tl_tensor *const **addresses)
         if (!e->names[k][0])
             continue;
         size_t n = tl_tensor_size(tensors[k]);
+        note_address(tensors[k]->data);
         LN_TRY(ln_context_set_data_n(e->ctx, e->names[k], alias_of(tensors[k]->data, n), n));
     }
     LN_TRY(ln_context_run(e->ctx));
@@ -523,6 +589,7 @@ static ln_status compute_op(const echo_op *e, tl_tensor *const **addresses)
         if (!e->names[k][0])
             continue;
         size_t n = tl_tensor_size(tensors[k]);
+        note_address(tensors[k]->data);
         LN_TRY(ln_context_get_data_n(e->ctx, e->names[k], alias_of(tensors[k]->data, n), n));
     }
     const tl_tensor *first = tensors[e->in_count];
@@ -561,11 +628,10 @@ static void *work(void *arg)
             continue;
         }
         device->first = next->next;
-        if (!device->first)
-            device->last = NULL;
         pthread_mutex_unlock(&device->lock);
         if (device->options.delay > 0)
             sleep_ms(device->options.delay);
+        note_begun(next->begun);
         ln_status status = compute(next->group, next->addresses);
         pthread_mutex_lock(&device->lock);
         next->status = status;
@@ -589,16 +655,17 @@ static ln_status start(void *priv, void *group, tl_tensor *const *addresses)
         return LN_NO_MEMORY;
     }
     *added = (job){.group = group, .addresses = addresses};
-    echo_say("start");
     pthread_mutex_lock(&device->lock);
-    if (device->last)
-        device->last->next = added;
-    else
-        device->first = added;
-    device->last = added;
+    added->begun = (echo_begun){.start = number_of_start(), .priority = ln_run_priority()};
+    job **at = &device->first;
+    while (*at && (*at)->begun.priority >= added->begun.priority)
+        at = &(*at)->next;
+    added->next = *at;
+    *at = added;
     // Those that are waited for are found by their addresses, which no other run has.
     *listed_job = (job){.next = device->done, .group = (void *)added};
     device->done = listed_job;
+    echo_say("start");
     pthread_cond_broadcast(&device->changed);
     pthread_mutex_unlock(&device->lock);
     return LN_OK;
@@ -626,6 +693,8 @@ static ln_status wait_for(void *priv, void *group, tl_tensor *const *addresses)
         pthread_cond_wait(&device->changed, &device->lock);
     pthread_mutex_unlock(&device->lock);
     echo_say("wait");
+    if (!found)
+        note_stray();
     ln_status status = found ? found->status : LN_FAIL(LN_INTERNAL, "nothing to wait for");
     if (found && status != LN_OK)
         status = LN_FAIL(status, "arch '%s': a group failed", device->settings.name);
@@ -763,6 +832,7 @@ static void end_thread(echo_device *device)
     pthread_join(device->thread, NULL);
     CHECK_NULL(device->first);
     CHECK_NULL(device->done);
+    CHECK_EQ(seen.strays, 0);
     pthread_cond_destroy(&device->changed);
     pthread_mutex_destroy(&device->lock);
 }
@@ -810,6 +880,7 @@ static ln_status find_device(void *priv, int index, ln_device_info *out_info)
         return LN_NOT_FOUND;
     snprintf(out_info->title, sizeof out_info->title, "echo number %d", index);
     out_info->memory_byte_count = (size_t)1 << 32;
+    out_info->align_byte_count = arch->settings.align;
     return LN_OK;
 }
 

@@ -43,6 +43,8 @@ typedef struct echo_settings {
     const char *const *names_of_1; // the same of device 1, where there are several; NULL: `names`
     bool has_wait_for;             // it can be asked whether a group is over
     int device_count;              // it has so many, which contexts open; 0: the arch is the device
+    size_t
+        align; // what blocks and tensors of a device that contexts open are aligned to; 0: as usual
     const char *spoiled; // it computes the operator of this name wrong, "*": all; NULL: none
     double seconds;      // what `evaluate` says of a group; below 0: it has no such function
 } echo_settings;
@@ -73,9 +75,22 @@ void echo_destroy(ln_arch *arch);
 void echo_fail(echo_call call, int skip);
 int echo_calls(echo_call call); // since the last `echo_fail`
 
+// The bits that are set in any address that was computed with since `echo_forget`.
+uintptr_t echo_address_bits(void);
+
 // Groups are not begun by the thread while it is held, whatever was started.
 void echo_hold(ln_arch *arch);
 void echo_let_go(ln_arch *arch);
+
+// A group that the thread of a device has begun.
+typedef struct echo_begun {
+    int start; // since `echo_forget`, from 0 on
+    int priority;
+} echo_begun;
+
+// Those since `echo_forget`, in the order in which they began: at most `size`. Returns how many
+// there were.
+size_t echo_list_begun(echo_begun *begun, size_t size);
 
 // What has happened, in order: "start", "begin", "end", "wait" of groups, and what tests say.
 void echo_say(const char *event);
@@ -83,6 +98,7 @@ size_t echo_said_count(const char *event);
 int echo_position(const char *event, size_t nth); // in the log, -1: never
 void echo_forget(void);
 
+void echo_limit(size_t byte_count); // of memory of each type that is allocated; SIZE_MAX: none
 size_t echo_live_bytes(ln_mem_type mtype); // allocated and not freed
 size_t echo_peak_bytes(ln_mem_type mtype); // largest that one allocation was, since `echo_forget`
 int echo_live_groups(void);                // prepared and not released

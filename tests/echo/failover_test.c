@@ -216,6 +216,27 @@ TEST(constants_and_parameters_that_are_set_reach_the_host)
     close_echo(echo);
 }
 
+// The host has the new constant, and the device may have half of it.
+TEST(a_change_that_the_device_refuses_ends_failover_until_the_model_is_loaded)
+{
+    float w[LEN] = {1, 2, 3};
+    ln_arch *echo = open_echo();
+    ln_context *ctx = load_failing_over(model);
+    echo_fail(ECHO_PREPARE, 0);
+    CHECK_FAILS(ln_context_set_data(ctx, "w", w), LN_IO);
+    echo_fail(ECHO_RUN, 0);
+    CHECK(ln_context_run(ctx) != LN_OK);
+    CHECK_EQ(ln_context_failover_count(ctx), 0);
+    echo_fail(ECHO_NOTHING, 0);
+    ln_context_unload(ctx);
+    CHECK_OK(ln_context_load(ctx, NULL));
+    echo_fail(ECHO_RUN, 0);
+    check_run(ctx, 2);
+    CHECK_EQ(ln_context_failover_count(ctx), 1);
+    close_context(ctx);
+    close_echo(echo);
+}
+
 TEST(a_model_that_is_loaded_again_fails_over_again)
 {
     ln_arch *echo = open_echo();
@@ -600,6 +621,15 @@ static const echo_call making[] = {ECHO_PREPARE, ECHO_ALLOC,    ECHO_COPY_IN,
                                    ECHO_RUN,     ECHO_COPY_OUT, ECHO_WAIT};
 enum { MAKING_KINDS = sizeof making / sizeof making[0] };
 
+// Memory is asked for twice.
+static void fail_making(echo_call call)
+{
+    if (call == ECHO_ALLOC)
+        echo_limit(0);
+    else
+        echo_fail(call, 0);
+}
+
 TEST(dynamic_contexts_fail_over_for_shapes_old_and_new)
 {
     ln_arch *echo = open_named(dynamic_names, true, 0);
@@ -607,8 +637,9 @@ TEST(dynamic_contexts_fail_over_for_shapes_old_and_new)
     CHECK_NOT_NULL(ln_context_failover(ctx));
     check_context_rows(ctx, 3, 1);
     for (int k = 0; k < MAKING_KINDS; k++) {
-        echo_fail(making[k], 0);
+        fail_making(making[k]);
         check_context_rows(ctx, 4 + k, 2);
+        echo_limit(SIZE_MAX);
         CHECK_EQ(ln_context_failover_count(ctx), k + 1);
         check_context_rows(ctx, 4 + k, 3); // on the device
         CHECK_EQ(ln_context_failover_count(ctx), k + 1);
@@ -625,12 +656,73 @@ TEST(dynamic_sessions_fail_over_for_shapes_old_and_new)
     CHECK_OK(ln_session_create(program, &session));
     check_session_rows(session, 3, 1);
     for (int k = 0; k < MAKING_KINDS; k++) {
-        echo_fail(making[k], 0);
+        fail_making(making[k]);
         check_session_rows(session, 4 + k, 2);
+        echo_limit(SIZE_MAX);
         CHECK_EQ(ln_session_failover_count(session), k + 1);
         check_session_rows(session, 4 + k, 3);
         CHECK_EQ(ln_session_failover_count(session), k + 1);
     }
+    ln_session_free(session);
+    ln_program_release(program);
+    close_echo(echo);
+}
+
+// Whether a session of 64 rows runs within so many bytes, for echo and the host, where a failure of
+// echo makes it run again, or for the host alone.
+static bool runs_within(size_t limit, bool is_on_device, bool fails)
+{
+    ln_context *ctx = is_on_device ? load_failing_over(dynamic) : load_text(dynamic, "ref");
+    ln_limits limits = ln_limits_default();
+    limits.memory_byte_count = limit;
+    ln_context_set_limits(ctx, &limits);
+    ln_program *program;
+    ln_session *session;
+    ln_object *x = make_rows(64, 1);
+    CHECK_OK(ln_program_create(ctx, &program));
+    CHECK_OK(ln_session_create(program, &session));
+    CHECK_OK(ln_session_set_object(session, "x", x));
+    echo_fail(fails ? ECHO_RUN : ECHO_NOTHING, 0);
+    ln_status status = ln_session_run(session);
+    echo_fail(ECHO_NOTHING, 0);
+    CHECK(status == LN_OK || status == LN_LIMIT || status == LN_NO_MEMORY);
+    ln_object_release(x);
+    ln_session_free(session);
+    ln_program_release(program);
+    close_context(ctx);
+    return status == LN_OK;
+}
+
+static size_t find_least(bool is_on_device, bool fails)
+{
+    size_t too_few = 0, enough = (size_t)1 << 23;
+    CHECK(runs_within(enough, is_on_device, fails));
+    while (enough - too_few > 64) {
+        size_t middle = too_few + (enough - too_few) / 2;
+        *(runs_within(middle, is_on_device, fails) ? &enough : &too_few) = middle;
+    }
+    return enough;
+}
+
+TEST(the_memory_of_both_attempts_is_within_the_limit)
+{
+    ln_arch *echo = open_named(dynamic_names, true, 0);
+    size_t host = find_least(false, false), both = find_least(true, true);
+    CHECK(both >=
+          host + 64 * 256 * sizeof(float)); // beside it the plan on the device has x at least
+    close_echo(echo);
+}
+
+TEST(a_run_that_the_program_has_not_prepared_is_no_failure_of_the_device)
+{
+    ln_arch *echo = open_named(dynamic_names, true, 0);
+    ln_program *program = make_failing_over(dynamic);
+    ln_session *session;
+    CHECK_OK(ln_session_create(program, &session));
+    CHECK_FAILS(ln_session_run(session), LN_STATE); // x has no value
+    CHECK(!strstr(ln_error_message(), "failover"));
+    check_session_rows(session, 3, 1);
+    CHECK_EQ(ln_session_failover_count(session), 0);
     ln_session_free(session);
     ln_program_release(program);
     close_echo(echo);
@@ -736,6 +828,7 @@ TEST_LIST(a_context_gives_the_same_bits_whichever_call_of_the_device_fails,
           so_does_one_that_opens_its_device,
           without_being_asked_a_failure_of_the_device_ends_the_run, a_clone_fails_over_by_itself,
           constants_and_parameters_that_are_set_reach_the_host,
+          a_change_that_the_device_refuses_ends_failover_until_the_model_is_loaded,
           a_model_that_is_loaded_again_fails_over_again,
           an_observer_and_a_message_say_that_a_run_fails_over,
           what_failover_takes_is_planned_and_within_the_limit,
@@ -747,6 +840,8 @@ TEST_LIST(a_context_gives_the_same_bits_whichever_call_of_the_device_fails,
           a_session_that_gets_no_memory_of_the_device_runs_on_the_host,
           limits_of_a_session_count_both_attempts,
           dynamic_contexts_fail_over_for_shapes_old_and_new,
-          dynamic_sessions_fail_over_for_shapes_old_and_new, bound_shapes_are_followed,
-          a_compiled_file_of_a_dynamic_model_asks_for_failover,
+          dynamic_sessions_fail_over_for_shapes_old_and_new,
+          the_memory_of_both_attempts_is_within_the_limit,
+          a_run_that_the_program_has_not_prepared_is_no_failure_of_the_device,
+          bound_shapes_are_followed, a_compiled_file_of_a_dynamic_model_asks_for_failover,
           sessions_in_threads_fail_over_while_others_use_the_device)

@@ -99,6 +99,64 @@ TEST(what_does_not_depend_on_a_group_is_between_its_start_and_its_wait)
     close_echo(echo);
 }
 
+// Of two groups the one that more depends on is started first, and so is what it needs, though the
+// other one comes first in the model.
+TEST(what_has_the_longest_way_to_the_end_is_started_first)
+{
+    static const char ways[] = "input(| dst=x | dtype=TL_FLOAT, dims=[64]);\n"
+                               "func(src=x | dst=a1 | func=sin);\n"
+                               "func(src=a1 | dst=a2 | func=cos);\n"
+                               "func(src=x | dst=b1 | func=atan);\n"
+                               "func(src=b1 | dst=b2 | func=cos);\n"
+                               "func(src=b2 | dst=b3 | func=tan);\n"
+                               "func(src=b3 | dst=b4 | func=tan);\n"
+                               "elew(src1=a2, src2=b4 | dst=y | elew_op=TL_SUM);\n"
+                               "output(src=y | |);\n";
+    static const char *const first[] = {"func1", NULL}, *const second[] = {"func3", NULL};
+    CHECK_OK(ln_arch_init());
+    ln_arch *echo = echo_open(
+        &(echo_settings){ECHO_DEFAULTS, .device_count = 2, .names = first, .names_of_1 = second});
+    ln_context *ctx = open_text(ways);
+    char order[256] = "";
+    CHECK_OK(ln_context_compile(ctx, "echo,echo:1,ref"));
+    const ln_op *op;
+    LN_LIST_FOREACH (op, ctx->ops)
+        if (op->run)
+            snprintf(order + strlen(order), sizeof order - strlen(order), "%s ", op->op_arg->name);
+    CHECK_STR_EQ(order,
+                 "func2 place1 func3 func0 place0 func1 wait1 place2 func4 func5 wait0 place3 "
+                 "elew0 ");
+    close_context(ctx);
+    close_echo(echo);
+}
+
+// An input that only the second group needs does not stand between two groups, which are one when
+// it has gone to where inputs are.
+TEST(inputs_do_not_part_groups)
+{
+    static const char parts[] =
+        "input(| dst=t0 | dtype=TL_FLOAT, dims=[1, 1, 6, 7]);\n"
+        "create(| dst=t1 | dtype=TL_FLOAT, dims=[1, 1, 1, 2], ran=[0, 0], data=[3, 3], from_file=false);\n"
+        "create(| dst=t2 | dtype=TL_FLOAT, dims=[1], ran=[0, 0], data=[2], from_file=false);\n"
+        "deconv(src=t0, weight=t1, bias=t2 | dst=t3 | act=none, stride=[1, 1], padding=[1, 2, 0, 2], output_shape=[1, 1]);\n"
+        "create(| dst=t4 | dtype=TL_FLOAT, dims=[], ran=[0, 0], data=[-0.5], from_file=false);\n"
+        "elew(src1=t3, src2=t4 | dst=t5 | elew_op=TL_SUM, act=none, beta=6);\n"
+        "layernorm(src=t5, scale=t5 | dst=t6 | );\n"
+        "input(| dst=t7 | dtype=TL_FLOAT, dims=[1], data=[3]);\n"
+        "elew(src1=t7, src2=t7 | dst=t8 | elew_op=TL_MEAN);\n"
+        "output(src=t6 | |);\noutput(src=t8 | |);\n";
+    echo_settings first = {ECHO_DEFAULTS, .seed = 584, .left_out = 37};
+    first.is_async = false;
+    CHECK_OK(ln_arch_init());
+    ln_arch *echo = echo_open(&first);
+    echo_settings second = {ECHO_DEFAULTS, .seed = 555, .left_out = 34, .shares_main = true};
+    second.name = "echo2";
+    ln_arch *echo2 = echo_open(&second);
+    close_context(load_text(parts, "echo2,echo,cpu"));
+    echo_close(echo2);
+    close_echo(echo);
+}
+
 static void let_go_after_host(void *user, const ln_op *op)
 {
     if (strcmp(op->op_arg->name, "func4") != 0)
@@ -230,9 +288,11 @@ static void check_failures(echo_call call, ln_status expected_status, const char
 
 TEST(each_call_of_a_run_may_fail)
 {
-    check_failures(ECHO_RUN, LN_IO, "arch 'echo': group of 'func0': arch 'echo': injected failure");
+    check_failures(
+        ECHO_RUN, LN_IO,
+        "arch 'echo': `run_async` of the group of 'func0': arch 'echo': injected failure");
     check_failures(ECHO_WAIT, LN_IO,
-                   "arch 'echo': group of 'func0': arch 'echo': injected failure");
+                   "arch 'echo': `wait` of the group of 'func0': arch 'echo': injected failure");
     check_failures(ECHO_COPY_IN, LN_IO, "from main memory to DPU memory");
     check_failures(ECHO_COPY_OUT, LN_IO, "from DPU memory to main memory");
 }
@@ -246,7 +306,7 @@ TEST(each_call_of_loading_may_fail)
     } cases[] = {
         {ECHO_ALLOC, LN_NO_MEMORY, "DPU memory"},
         {ECHO_COPY_IN, LN_IO, "'w': 256 bytes could not be copied from main memory to DPU memory"},
-        {ECHO_PREPARE, LN_IO, "arch 'echo': group of 'func0'"},
+        {ECHO_PREPARE, LN_IO, "arch 'echo': `prepare` of the group of 'func0'"},
     };
     float expected[LEN];
     ln_arch *echo = open_echo();
@@ -381,10 +441,13 @@ TEST(waits_that_do_not_fit_their_group_are_refused)
     static const struct {
         const char *why, *after, *from, *to, *message;
     } cases[] = {
+        {"the host reads what the group makes", "\"func2\"", "\"x\"", "\"a3\"", "'func2' reads tensor 'a3' before 'wait0' has waited for it"},
         {"a tensor is not named", "\"wait_ref\"", "\"a1\"", "\"b3\"", "does not name tensor 'a1' of its group 'func0'"},
     };
     // clang-format on
-    ln_arch *echo = open_echo();
+    CHECK_OK(ln_arch_init());
+    ln_arch *echo = echo_open( // in main memory, so that the host could read it
+        &(echo_settings){ECHO_DEFAULTS, .names = first_branch, .shares_main = true});
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         char *text = edit(compile_text(), cases[i].after, cases[i].from, cases[i].to);
         ln_context *ctx = ln_context_create();
@@ -412,9 +475,11 @@ TEST(a_file_for_a_device_that_is_missing_names_it)
     ln_arch_cleanup();
 }
 
-TEST_LIST(what_does_not_depend_on_a_group_is_between_its_start_and_its_wait, two_branches_overlap,
-          where_nothing_overlaps_there_is_no_wait, constants_are_no_group_to_wait_for,
-          each_call_of_a_run_may_fail, each_call_of_loading_may_fail, an_evaluation_may_fail,
+TEST_LIST(what_does_not_depend_on_a_group_is_between_its_start_and_its_wait,
+          what_has_the_longest_way_to_the_end_is_started_first, inputs_do_not_part_groups,
+          two_branches_overlap, where_nothing_overlaps_there_is_no_wait,
+          constants_are_no_group_to_wait_for, each_call_of_a_run_may_fail,
+          each_call_of_loading_may_fail, an_evaluation_may_fail,
           a_run_that_is_cancelled_waits_for_what_is_in_flight, compiled_files_keep_waits,
           waits_that_do_not_fit_their_group_are_refused,
           a_file_for_a_device_that_is_missing_names_it)

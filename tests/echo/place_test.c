@@ -349,8 +349,44 @@ TEST(random_subsets_give_the_same_bits)
     }
 }
 
-TEST_LIST(a_device_that_takes_all_gets_one_group, a_device_alone_gets_all,
-          what_no_arch_takes_is_named_completely, a_group_is_convex,
+// The device's result is copied by the model itself, whatever else reads it by its name.
+TEST(copies_of_the_model_read_what_a_device_makes)
+{
+    static const char *const tails[] = {"", "output(src=b | |);\n",
+                                        "func(src=b | dst=z | func=sinh);\n"};
+    float x[64], expected[64], y[64];
+    for (int i = 0; i < 64; i++)
+        x[i] = (float)(i - 32) / 16;
+    for (int i = 0; i < 3; i++) {
+        char text[1024];
+        static const char *const on_device[] = {"func0", NULL};
+        ln_arch *echo = open_echo(&(echo_settings){ECHO_DEFAULTS, .names = on_device});
+        snprintf(text, sizeof text, "%s%s",
+                 "input(| dst=x | dtype=TL_FLOAT, dims=[64]);\n"
+                 "func(src=x | dst=b | func=sin);\n"
+                 "copy(src=b | dst=c | mtype=LN_MEM_DPU);\n"
+                 "copy(src=c | dst=y | mtype=LN_MEM_CPU);\n"
+                 "output(src=y | |);\n",
+                 tails[i]);
+        ln_context *ctx = load_text(text, "echo,ref");
+        CHECK_OK(ln_context_set_data(ctx, "x", x));
+        CHECK_OK(ln_context_run(ctx));
+        CHECK_NOT_NULL(ln_context_get_data(ctx, "y", y));
+        close_context(ctx);
+        ctx = load_text("input(| dst=x | dtype=TL_FLOAT, dims=[64]);\n"
+                        "func(src=x | dst=y | func=sin);\n",
+                        "ref");
+        CHECK_OK(ln_context_set_data(ctx, "x", x));
+        CHECK_OK(ln_context_run(ctx));
+        CHECK_NOT_NULL(ln_context_get_data(ctx, "y", expected));
+        close_context(ctx);
+        CHECK(memcmp(y, expected, sizeof y) == 0);
+        close_echo(echo);
+    }
+}
+
+TEST_LIST(copies_of_the_model_read_what_a_device_makes, a_device_that_takes_all_gets_one_group,
+          a_device_alone_gets_all, what_no_arch_takes_is_named_completely, a_group_is_convex,
           a_tensor_is_copied_once_for_each_memory, devices_in_main_memory_need_no_copies,
           two_devices_pass_tensors_through_main_memory, a_target_without_what_it_takes_is_as_before,
           shapes_follow_from_constants_that_are_on_a_device,

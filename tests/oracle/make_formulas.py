@@ -571,6 +571,8 @@ def function_cases():
             return NAN
         if func == 'reciprocal':
             return math.copysign(INF, x) if x == 0 else 1 / x
+        if func == 'sign':
+            return (x > 0) - (x < 0)
         if func == 'log':
             return NAN if x < 0 else -INF if x == 0 else math.log(x)
         if func in ('floor', 'ceil', 'round'):
@@ -588,7 +590,7 @@ def function_cases():
 
     for dtype in ('TL_FLOAT', 'TL_DOUBLE'):
         for func in ('log', 'reciprocal', 'sin', 'cos', 'tan', 'asin', 'acos', 'atan', 'sinh', 'cosh', 'asinh', 'acosh', 'atanh',
-                     'floor', 'ceil', 'round'):
+                     'floor', 'ceil', 'round', 'sign'):
             case = Case(f'func_{dtype[3:].lower()}_{func}')
             numbers = tensor(dtype, [11], edge_numbers(dtype) + [0.3, 1000.5])
             case.give('src', numbers)

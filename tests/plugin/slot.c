@@ -201,10 +201,21 @@ static ln_status load_thrice(ln_serializer *serializer, ln_context *ctx, const l
 
 // ---- The plug-in ----
 
+// An arch in the memory that came before it, which therefore goes after it.
+static ln_arch far = {.arch_name = "slot_far", .doc = "an arch without operators"};
+
+static ln_status register_far(void)
+{
+    far.mem_type = slot_mem;
+    return host->arch_register_sized(&far, sizeof far);
+}
+
 static ln_status open_slot(const ln_plugin_host *given)
 {
     host = given;
     ln_status status = register_memory();
+    if (status == LN_OK)
+        status = register_far();
     if (status == LN_OK)
         status = host->arch_register_sized(&slot, sizeof slot);
     if (status == LN_OK)

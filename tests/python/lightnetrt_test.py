@@ -11,8 +11,10 @@ import pickle
 import subprocess
 import sys
 import threading
+import time
 import unittest
 import warnings
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 BUILD = Path(sys.argv.pop(1)).resolve()
@@ -184,6 +186,58 @@ class Loading(unittest.TestCase):
                                     OverflowError, lightnetrt.Error)):
                 call()
 
+    def test_options_name_themselves_and_what_they_take(self):
+        """A wrong type is a TypeError, a wrong number a ValueError; both have the option, what it takes and what it was given."""
+        for error, options, words in (
+                (ValueError, {"sessions": -1}, "sessions takes an integer from 0 on, not -1"),
+                (ValueError, {"threads": -1}, "threads takes an integer from 0 on, not -1"),
+                (ValueError, {"memory_limit": 2**63}, "memory_limit takes a number of bytes, an integer from 0 on, below 2.63"),
+                (ValueError, {"memory_limit": 2**70}, "memory_limit takes a number of bytes, an integer from 0 on, below 2.63, not 1180591620717411303424"),
+                (TypeError, {"threads": 1.5}, "threads takes an integer from 0 on, not 1.5"),
+                (TypeError, {"memory_limit": "1G"}, "memory_limit takes a number of bytes, an integer from 0 on, not '1G'"),
+                (ValueError, {"work_limit": -1}, "work_limit takes a number from 0 on, not -1"),
+                (ValueError, {"time_limit": float("nan")}, "time_limit takes a number from 0 on, not nan"),
+                (TypeError, {"time_limit": "1s"}, "time_limit takes a number from 0 on, not '1s'"),
+                (TypeError, {"symbols": {"batch": "3"}}, r"symbols takes a dict such as \{'batch': 4\} .*, not \{'batch': '3'\}"),
+                (TypeError, {"symbols": {"batch": 2.5}}, "symbols takes a dict"), (TypeError, {"symbols": 3}, "symbols takes a dict"),
+                (TypeError, {"symbols": {"batch": (1, 2, 3)}}, "symbols takes a dict"),
+                (TypeError, {"overridable": "b"}, "overridable takes a list of names, not 'b'"),
+                (TypeError, {"files": {"w.bin": "text"}}, "files takes a dict of bytes by name"),
+                (TypeError, {"devices": ["gpu"]}, "devices takes a dict"), (TypeError, {"target": 3}, "target takes archs"),
+                (TypeError, {"strict": "no"}, "strict takes True or False, not 'no'"), (TypeError, {"folder": 3}, "folder takes a path, not 3")):
+            for call in (lightnetrt.load, lightnetrt.plan, lightnetrt.inspect):
+                with self.subTest(options=options), self.assertRaisesRegex(error, words):
+                    call(gemm()[0], **options)
+        model = lightnetrt.load(gemm()[0], symbols={"batch": np.int64(4)}, threads=np.int32(1), memory_limit=10**9, strict=np.True_)
+        for limit, error in ((-1, ValueError), ("1", TypeError)):
+            with self.assertRaisesRegex(error, "time_limit takes a number from 0 on"):
+                model.run({"x": np.ones((4, 3), "float32")}, time_limit=limit)
+        for run in model.run, model.run_async:
+            with self.assertRaisesRegex(TypeError, "priority takes an integer from -100 to 100, not 'high'"):
+                run({"x": np.ones((4, 3), "float32")}, priority="high")
+        for outputs in "y", [1]:
+            with self.assertRaisesRegex(TypeError, "outputs takes a list of names"):
+                model.run({"x": np.ones((4, 3), "float32")}, outputs)
+
+    def test_messages_have_the_words_of_python(self):
+        """What the library says of C functions and of options of the command."""
+        for error, call, words, not_words in (
+                (lightnetrt.LimitError, lambda: lightnetrt.load(gemm()[0], memory_limit=100), "memory_limit", "ln_limits|budget"),
+                (lightnetrt.LimitError, lambda: lightnetrt.load(gemm()[0], symbols={"batch": 4}, work_limit=1), r"\(work_limit\)", "ln_|--"),
+                (lightnetrt.TimeLimitError, lambda: lightnetrt.load(gemm()[0], time_limit=1e-9), r"\(time_limit\)", "ln_|--"),
+                (lightnetrt.NotFoundError, lambda: lightnetrt.load(gemm()[0], devices={"gpu": {}}), "load_plugin", "register"),
+                (lightnetrt.FileError, lambda: lightnetrt.convert(gemm()[0], "/no/such/folder/q.onnx"), "create '/no/such/folder/q.onnx'", "tmp")):
+            with self.assertRaisesRegex(error, words) as caught:
+                call()
+            self.assertNotRegex(str(caught.exception), not_words)
+
+    def test_an_input_with_a_default_says_how_it_is_given(self):
+        node = helper.make_node("Add", ["x", "b"], ["y"])
+        data = model_of([node], [("x", TensorProto.FLOAT, ["n", 2]), ("b", TensorProto.FLOAT, [2])], [("y", TensorProto.FLOAT, ["n", 2])],
+                        [numpy_helper.from_array(np.ones(2, "float32"), "b")])
+        with self.assertRaisesRegex(lightnetrt.NotFoundError, r"no input 'b' unless it is loaded with overridable=\['b'\]; it takes x"):
+            lightnetrt.load(data)(x=np.ones((1, 2), "float32"), b=np.ones(2, "float32"))
+
     def test_unknown_option_is_a_type_error(self):
         with self.assertRaisesRegex(TypeError, "unknown option 'thread'"):
             lightnetrt.load(gemm()[0], thread=1)
@@ -206,6 +260,14 @@ class Running(unittest.TestCase):
     def test_shapes_change_from_run_to_run(self):
         for n in (1, 5, 2, 0):
             self.assertEqual(self.model(np.ones((n, 3), "float32")).shape, (n, 2))
+
+    def test_priorities_have_bounds(self):
+        for priority in -101, 101:
+            self.assertRaisesRegex(lightnetrt.InvalidError, "priority", self.model.run, {"x": self.x}, priority=priority)
+        np.testing.assert_array_equal(self.model.run({"x": self.x}, priority=7)["y"], self.model(self.x))
+        with lightnetrt.load(long_model()) as model:
+            self.assertRaises(TimeoutError, model.run_async({"x": np.ones((700, 700), "float32")}, time_limit=0.001).result)
+        self.assertRaises(RuntimeError, model.run_async, {})
 
     def test_results_are_the_callers(self):
         first = self.model(self.x)
@@ -400,6 +462,40 @@ class Together(unittest.TestCase):
         with self.assertRaises(TimeoutError):
             model.run({"x": x}, time_limit=0.001)
 
+    def test_urgent_runs_begin_first(self):
+        with lightnetrt.load(long_model(), sessions=1) as model, ThreadPoolExecutor(1) as executor:
+            x, cancel, begun = {"x": np.ones((700, 700), "float32")}, lightnetrt.Cancel(), []
+            model._executor, model._executor_pid = executor, os.getpid()
+            first = model.run_async(x, cancel=cancel)
+            priorities = [0, 5, -100, 5, 0, 100]
+            rest = [model.run_async(x, time_limit=0.001, priority=priority) for priority in priorities]
+            for number, future in enumerate(rest):
+                future.add_done_callback(lambda done, number=number: begun.append(number))
+            self.assertTrue(model.run_async(x, priority=50).cancel())
+            cancel.request()
+            self.assertRaises(lightnetrt.CancelledError, first.result)
+            self.assertRaises(TimeoutError, rest[2].result)
+            self.assertEqual(begun, [5, 1, 3, 0, 4, 2])
+
+    def test_urgent_runs_get_a_session_first(self):
+        # Threads have to be waiting, which nothing shows from outside.
+        self.assertTrue(any(self.check_sessions_of_priorities(seconds) for seconds in (0.2, 0.5, 2)))
+
+    def check_sessions_of_priorities(self, seconds):
+        with lightnetrt.load(long_model(), sessions=1) as model, ThreadPoolExecutor(8) as executor:
+            x, cancel, begun = {"x": np.ones((700, 700), "float32")}, lightnetrt.Cancel(), []
+            first = executor.submit(model.run, x, cancel=cancel)
+            time.sleep(seconds)
+            def work(priority):
+                self.assertRaises(TimeoutError, model.run, x, time_limit=0.05, priority=priority)
+                begun.append(priority)
+            rest = [executor.submit(work, priority) for priority in (0, 5, -100, 100)]
+            time.sleep(seconds)
+            cancel.request()
+            self.assertRaises(lightnetrt.CancelledError, first.result)
+            [future.result() for future in rest]
+            return begun == [100, 5, 0, -100]
+
     def test_interpreters_of_a_process(self):
         try:
             import _xxsubinterpreters  # noqa: F401
@@ -426,6 +522,14 @@ class Together(unittest.TestCase):
         FORKED(x)
         with multiprocessing.get_context("fork").Pool(2) as pool:
             self.assertEqual(pool.map(run_forked, [x] * 4), [(x @ w).tolist()] * 4)
+        self.assertEqual(FORKED.run_async({"x": x}).result(60)["y"].tolist(), (x @ w).tolist())
+        child = os.fork()  # where the threads of run_async are not
+        if child == 0:
+            try:
+                os._exit(FORKED.run_async({"x": x}).result(30)["y"].tolist() != (x @ w).tolist())
+            finally:
+                os._exit(2)
+        self.assertEqual(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), 0)
         program = ("import sys, pickle; sys.path.insert(0, sys.argv[1]); model, x = pickle.load(sys.stdin.buffer)\n"
                    "print(model(x).tolist())")
         out = subprocess.run([sys.executable, "-c", program, str(BUILD / "python")], input=pickle.dumps((FORKED, x)),

@@ -8,6 +8,8 @@ import ctypes
 import pickle
 import resource
 import sys
+import tempfile
+import threading
 import unittest
 import warnings
 from concurrent.futures import ThreadPoolExecutor
@@ -74,6 +76,44 @@ class Session(unittest.TestCase):
         meta = self.session.get_modelmeta()
         self.assertEqual(meta.custom_metadata_map, {"sample_rate": "16000"})
         self.assertEqual((meta.producer_name, meta.graph_name), ("maker", "the graph"))
+        made = onnx.load_from_string(model())
+        made.model_version, made.domain, made.doc_string, made.graph.doc_string = 7, "a.domain", "a model", "a graph"
+        for options in self.each_way():
+            meta = ort.InferenceSession(made.SerializeToString(), options).get_modelmeta()
+            self.assertEqual((meta.version, meta.domain, meta.description, meta.graph_description),
+                             (7, "a.domain", "a model", "a graph"))
+
+    def each_way(self):
+        """Options of sessions of the module, and of those that go through the C ABI."""
+        yield ort.SessionOptions()
+        if hasattr(ctypes.CDLL(lightnetrt._core.__file__), "OrtGetApiBase"):
+            options = ort.SessionOptions()
+            options.add_initializer("w", ort.OrtValue.ortvalue_from_numpy(W))
+            yield options
+
+    def test_lists_of_numbers_take_the_type_of_the_input(self):
+        for options in self.each_way():
+            session = ort.InferenceSession(model(), options)
+            for feed in [[1, 2, 3]], ((1, 2, 3),), [[1.0, 2.0, 3]]:
+                self.assertEqual(session.run(None, {"x": feed})[0].tolist(), [[16, 22]])
+            for feed in [[1, 2, 3], [1]], [["a", "b", "c"]], None:
+                with self.assertRaises(ort.InvalidArgument):
+                    session.run(None, {"x": feed})
+
+    def test_a_callback_gets_results_or_the_reason(self):
+        for feed, wanted in ({"x": self.x}, 1), ({"x": self.x.astype("float64")}, 0):
+            calls, is_done = [], threading.Event()
+
+            def callback(*arguments):
+                calls.append(arguments)
+                is_done.set()
+            self.session.run_async(["y"], feed, callback, "user")
+            self.assertTrue(is_done.wait(60))
+            ((results, user, reason),) = calls
+            self.assertEqual((len(results), user, bool(reason)), (wanted, "user", not wanted))
+            for y in results:
+                np.testing.assert_allclose(y, self.x @ W, rtol=1e-5)
+        self.assertIn("Unexpected input data type", reason)
 
     def test_run(self):
         for names in (None, [], ["y"]):
@@ -95,6 +135,20 @@ class Session(unittest.TestCase):
         for names, feed, kind, message in cases:
             with self.assertRaisesRegex(kind, message):
                 self.session.run(names, feed)
+
+    def test_one_element_of_any_rank_is_a_scalar(self):
+        for kind, dtype in (TensorProto.INT64, "int64"), (TensorProto.BOOL, "bool"), (TensorProto.FLOAT, "float32"):
+            value = helper.make_tensor_value_info
+            graph = helper.make_graph([helper.make_node("Identity", ["x"], ["y"])], "g", [value("x", kind, [])],
+                                      [value("y", kind, [])])
+            made = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 15)])
+            made.ir_version = 8
+            session = ort.InferenceSession(made.SerializeToString())
+            for shape in (), (1,), (1, 1):
+                (y,) = session.run(None, {"x": np.ones(shape, dtype)})
+                self.assertEqual((y.shape, y.item()), ((), 1))
+            with self.assertRaisesRegex(ort.InvalidArgument, "Invalid rank for input: x Got: 1 Expected: 0"):
+                session.run(None, {"x": np.ones(2, dtype)})
 
     def test_files(self):
         with self.assertRaisesRegex(ort.NoSuchFile, "3 : NO_SUCHFILE : .*File doesn't exist"):
@@ -137,6 +191,32 @@ class Session(unittest.TestCase):
         self.assertEqual(session.get_inputs()[0].shape, [4, 3])
         with self.assertRaises(LookupError):
             lightnetrt.load(model(), symbols={"sequence": 7, "batch": 4})
+
+    def test_allocators_and_providers_of_programs_are_taken(self):
+        info = ort.OrtMemoryInfo("Cpu", ort.OrtAllocatorType.ORT_ARENA_ALLOCATOR, 0, ort.OrtMemType.DEFAULT)
+        for cfg in None, ort.OrtArenaCfg(0, -1, -1, -1), ort.OrtArenaCfg({"max_mem": 1 << 20}):
+            ort.create_and_register_allocator(info, cfg)
+        with self.assertRaises(ort.RuntimeException):
+            ort.OrtMemoryInfo("Cuda", ort.OrtAllocatorType.ORT_ARENA_ALLOCATOR, 0, ort.OrtMemType.DEFAULT)
+        with self.assertRaises(TypeError):
+            ort.create_and_register_allocator("Cpu", None)
+        ort.enable_telemetry_events()
+        options = ort.SessionOptions()
+        options.add_session_config_entry("session.use_env_allocators", "1")
+        self.assertFalse(options.has_providers())
+        with self.assertRaises(ort.Fail):
+            options.add_provider("CUDAExecutionProvider", {})
+        options.add_provider("CPUExecutionProvider", {})
+        self.assertTrue(options.has_providers())
+        (y,) = ort.InferenceSession(model(), options).run(None, {"x": self.x})
+        np.testing.assert_allclose(y, self.x @ W, rtol=1e-5)
+
+    def test_each_code_has_a_class(self):
+        state = ort.capi.onnxruntime_pybind11_state
+        names = ("Fail InvalidArgument NoSuchFile NoModel EngineError RuntimeException InvalidProtobuf ModelLoaded "
+                 "NotImplemented InvalidGraph EPFail").split()
+        for code, name in enumerate(names, 1):
+            self.assertTrue(str(getattr(state, name)("why")).startswith(f"[ONNXRuntimeError] : {code} : "))
 
     def test_options_are_those_that_there_are(self):
         for options in ort.SessionOptions(), ort.RunOptions():
@@ -210,6 +290,37 @@ class Session(unittest.TestCase):
         binding.bind_output("y")
         self.session.run_with_iobinding(binding)
         self.assertTrue(np.array_equal(binding.copy_outputs_to_cpu()[0], out))
+        binding.clear_binding_outputs()
+        self.assertEqual((binding.copy_outputs_to_cpu(), binding.get_outputs()), ([], []))
+        for other in np.zeros((4, 2), "int32"), np.zeros((2, 4), "float32"):
+            binding.bind_output("y", "cpu", 0, other.dtype, other.shape, other.ctypes.data)
+            with self.assertRaisesRegex(ort.InvalidArgument, "output 'y' is float32.4, 2., what is bound to it"):
+                self.session.run_with_iobinding(binding)
+            self.assertFalse(other.any())
+
+    def test_kinds_of_values(self):
+        tensor, items = ort.OrtValue.ortvalue_from_numpy(self.x), ort.OrtValue([self.x])
+        for value, kinds in (tensor, (True, False)), (items, (False, True)), (ort.OrtValue([]), (False, True)):
+            self.assertEqual((value.is_tensor(), value.is_tensor_sequence(), value.has_value()), (*kinds, True))
+        self.assertEqual((items.data_type(), ort.OrtValue([]).data_type()), ("seq(tensor(float))",) * 2)
+        tensor.update_inplace(np.zeros((4, 3), "float32"))
+        self.assertFalse(self.x.any())
+
+    def test_the_model_is_written_where_options_say(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for name in "a.onnx", "a.opt", "a":
+                options = ort.SessionOptions()
+                options.optimized_model_filepath = Path(folder, name)
+                ort.InferenceSession(model(), options)
+                (y,) = ort.InferenceSession(Path(folder, name)).run(None, {"x": self.x})
+                np.testing.assert_allclose(y, self.x @ W, rtol=1e-5)
+            self.assertEqual(sorted(path.name for path in Path(folder).iterdir()), ["a", "a.onnx", "a.opt"])
+            Path(folder, "folder").mkdir()
+            for name in "none/a.onnx", "none/a", "folder":
+                options.optimized_model_filepath = Path(folder, name)
+                with self.assertRaisesRegex(ort.Fail, "cannot (create|write) "):
+                    ort.InferenceSession(model(), options)
+            self.assertEqual(len(list(Path(folder).iterdir())), 4)
 
     def test_sizes_of_values(self):
         sizes = [(np.zeros((4, 3), "float32"), 48), (np.zeros((0, 3), "int64"), 0), (np.float16(1), 2), (np.array(True), 1)]
@@ -219,15 +330,17 @@ class Session(unittest.TestCase):
             with self.assertRaisesRegex(ort.InvalidArgument, "only a tensor of numbers"):
                 ort.OrtValue(value).tensor_size_in_bytes()
 
-    def test_unknown_names_are_not_bound(self):
+    def test_unknown_names_are_refused(self):
         binding, value = self.session.io_binding(), ort.OrtValue.ortvalue_from_numpy(self.x)
         for bind in (lambda: binding.bind_cpu_input("q", self.x), lambda: binding.bind_ortvalue_input("q", value),
                      lambda: binding.bind_input("q", "cpu", 0, np.float32, self.x.shape, self.x.ctypes.data)):
             with self.assertRaisesRegex(ort.Fail, "Failed to find input name in the mapping: q; the model has x"):
                 bind()
         for bind in lambda: binding.bind_output("q"), lambda: binding.bind_ortvalue_output("x", value):
+            bind()
             with self.assertRaisesRegex(ort.InvalidArgument, "Invalid output name: .; the model has y"):
-                bind()
+                self.session.run_with_iobinding(binding)
+            binding.clear_binding_outputs()
         with self.assertRaisesRegex(ValueError, "needs `element_type` and `shape`"):
             binding.bind_output("y", buffer_ptr=self.x.ctypes.data)
         binding.bind_cpu_input("x", self.x)
@@ -282,6 +395,24 @@ class Session(unittest.TestCase):
             ort.InferenceSession(model(), options)
         with self.assertRaisesRegex(ort.InvalidArgument, "1 names, and 0 values"):
             options.add_external_initializers(["v"], [])
+        with self.assertRaisesRegex(ort.InvalidArgument, "'w' has been added already"):
+            options.add_initializer("w", ort.OrtValue.ortvalue_from_numpy(W))
+
+    def test_files_in_memory_have_the_stated_lengths(self):
+        made = onnx.load_from_string(model())
+        weights = made.graph.initializer[0]
+        weights.ClearField("raw_data")
+        weights.data_location = TensorProto.EXTERNAL
+        weights.external_data.add(key="location", value="w.bin")
+        for length in 24, 20:
+            options = ort.SessionOptions()
+            options.add_external_initializers_from_files_in_memory(["w.bin"], [W.tobytes() + bytes(8)], [length])
+            if length < 24:
+                with self.assertRaisesRegex(ort.InvalidArgument, "'w.bin' has 20 bytes"):
+                    ort.InferenceSession(made.SerializeToString(), options)
+            else:
+                session = ort.InferenceSession(made.SerializeToString(), options)
+                np.testing.assert_allclose(session.run(None, {"x": self.x})[0], self.x @ W, rtol=1e-5)
 
     def test_initializers_are_overridden(self):
         graph = helper.make_graph([helper.make_node("Add", ["x", "b"], ["y"])], "g",

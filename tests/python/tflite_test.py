@@ -17,6 +17,7 @@ CONFORMANCE = ROOT.parent / "shared/conformance"
 sys.path[:0] = [str(BUILD / "python"), str(ROOT / "tests/tflite")]
 try:
     import numpy as np
+    import lightnetrt
     import make_seeds
     import tflite_file as tf
     from lightnetrt.compat import tflite
@@ -70,6 +71,11 @@ class Details(unittest.TestCase):
         i = opened(make_seeds.half())
         x = i.get_input_details()[0]
         self.assertEqual((x["shape"].tolist(), x["shape_signature"].tolist()), ([1, 3], [-1, 3]))
+        model = lightnetrt.load(make_seeds.half())
+        self.assertEqual([(end.name, end.shape) for end in model.inputs + model.outputs], [("x", (None, 3)), ("y", (None, 2))])
+        for batch in (3, 1, 5):
+            self.assertEqual(model(np.zeros((batch, 3), "f4")).shape, (batch, 2))
+        self.assertRaises(lightnetrt.InvalidError, model, np.zeros((1, 4), "f4"))
 
 
 class Values(unittest.TestCase):
@@ -146,6 +152,38 @@ class Signatures(unittest.TestCase):
             self.assertRaisesRegex(ValueError, "Invalid Input name", run, x=1)
             self.assertRaisesRegex(ValueError, "expected 1 vs provided 0", run)
         self.assertRaisesRegex(ValueError, "serve", i.get_signature_runner, "other")
+
+    def test_runners_of_several_subgraphs(self):
+        x = np.float32([[1, 3], [5, -7]])
+        with tempfile.NamedTemporaryFile(suffix=".tflite") as file:
+            file.write(make_seeds.entries())
+            file.flush()
+            for i in (Interpreter(model_content=make_seeds.entries()), Interpreter(file.name), Interpreter(model_content=bytearray(make_seeds.entries()))):
+                self.assertEqual(i.get_signature_list(), {key: {"inputs": ["in"], "outputs": ["out"]} for key in ("encode", "decode")})
+                encode, decode = i.get_signature_runner("encode"), i.get_signature_runner("decode")
+                self.assertEqual(decode.get_output_details()["out"]["name"], "whole")
+                self.assertEqual(decode.get_input_details()["in"]["shape_signature"].tolist(), [-1, 2])
+                for _ in range(2):
+                    self.assertEqual(encode(**{"in": x})["out"].tolist(), (x * np.float32([2, 4])).tolist())
+                    self.assertEqual(decode(**{"in": x})["out"].tolist(), (-x / np.float32([2, 4])).tolist())
+                self.assertRaisesRegex(ValueError, "2 Signatures", i.get_signature_runner)
+
+    def test_runners_of_subgraphs_that_are_refused(self):
+        t = [tf.tensor("x", "float32", (2,)), tf.tensor("y", "float32", (2,))]
+        graph = (t, [("NEG", ["x"], ["y"], None)], ["x"], ["y"])
+        signature = {0: [{0: "in", 1: tf.Number("I", 0)}], 1: [{0: "out", 1: tf.Number("I", 1)}], 2: "far", 4: tf.Number("I", 5)}
+        i = Interpreter(model_content=tf.model(*graph, **{"7": [signature]}))
+        self.assertRaisesRegex(ValueError, "subgraph 5 of 1", i.get_signature_runner, "far")
+        kept = [tf.tensor("x", "float32", (2,)), tf.tensor("h", "resource"), tf.tensor("old", "float32", (2,)), tf.tensor("y", "float32", (2,))]
+        handle = ("VAR_HANDLE", [], ["h"], {"name": "total"})
+        ops = [("CALL_ONCE", [], [], {"subgraph": 2}), handle, ("READ_VARIABLE", ["h"], ["old"], None), ("ADD", ["old", "x"], ["y"], {"act": 0}),
+               ("ASSIGN_VARIABLE", ["h", "y"], [], None)]
+        once = [tf.tensor("h", "resource"), tf.constant("first", np.float32([1, 2]))]
+        signature[4] = tf.Number("I", 1)
+        data = tf.model(kept, ops, ["x"], ["y"], [graph, (once, [handle, ("ASSIGN_VARIABLE", ["h", "first"], [], None)], [], [])], **{"7": [signature]})
+        self.assertRaisesRegex(ValueError, "model with variables", Interpreter(model_content=data).get_signature_runner, "far")
+
+    def test_none(self):
         self.assertRaisesRegex(ValueError, "0 Signatures", Interpreter(model_content=double()).get_signature_runner)
 
 

@@ -469,6 +469,7 @@ def add_types():
 
 
 def add_quantized():
+    means = np.random.default_rng(6)
     for dtype, zero in (("int8", -5), ("uint8", 121)):
         def x(*shape, scale=0.25, dtype=dtype, zero=zero):
             return Quant(integers(dtype, *shape), scale, zero)
@@ -507,8 +508,16 @@ def add_quantized():
         pool = {**SAME, "stride_h": 2, "stride_w": 2, "filter_h": 3, "filter_w": 3}
         case(f"{dtype}", "MAX_POOL_2D", [x(1, 7, 6, 4)], pool, fine)
         case(f"{dtype} relu", "MAX_POOL_2D", [x(1, 7, 6, 4)], {**pool, "act": 1}, fine)
-        case(f"{dtype}", "AVERAGE_POOL_2D", [x(1, 8, 8, 4)],
-             {**VALID, "stride_h": 2, "stride_w": 2, "filter_h": 2, "filter_w": 2}, fine)
+        for h, w, stride, padding in ((2, 2, 2, VALID), (3, 3, 1, SAME), (2, 4, 1, SAME), (8, 6, 1, VALID), (3, 2, 3, VALID), (40, 48, 1, VALID)):
+            info, shape = np.iinfo(dtype), (2, max(9, h), max(9, w), 6)
+            image, o = means.integers(info.min, info.max, shape, dtype, endpoint=True), {**padding, "stride_h": stride, "stride_w": stride, "filter_h": h, "filter_w": w}
+            image[0, :2, :2] = [[[0] * 6, [1] * 6], [[1] * 6, [0] * 6]]
+            case(f"{dtype} {h}x{w}", "AVERAGE_POOL_2D", [Quant(image, 0.3, zero)], o, Given(fixed.average_pool(image, o), 0.3, zero))
+        image = x(1, 8, 8, 4)
+        case(f"{dtype} in another scale", "AVERAGE_POOL_2D", [image],
+             {**VALID, "stride_h": 2, "stride_w": 2, "filter_h": 2, "filter_w": 2}, Grid(dtype, 0.5, zero))
+        case(f"{dtype} relu", "AVERAGE_POOL_2D", [image],
+             {**VALID, "stride_h": 2, "stride_w": 2, "filter_h": 2, "filter_w": 2, "act": 1}, fine)
         case(f"{dtype}", "MEAN", [x(1, 4, 4, 8), i32(1, 2)], {"keep_dims": 0}, fine)
         probability = Grid(dtype, 1 / 256, -128 if dtype == "int8" else 0)
         case(f"{dtype}", "SOFTMAX", [x(3, 9)], {"beta": 1.0}, probability)
@@ -595,6 +604,61 @@ def add_int16():
          options, Given(fixed.product("TRANSPOSE_CONV", [i32(1, 8, 6, 2), w, image, numbers], options, s, scales, 0.05), 0.05))
 
 
+def add_int16_functions():
+    """LOGISTIC, TANH, SOFTMAX, MEAN, SUM, AVERAGE_POOL_2D and BATCH_MATMUL, to the bit, with numbers of their own."""
+    rng = np.random.default_rng(16)
+
+    def numbers16(*shape, low=-2**15, high=2**15 - 1):
+        return rng.integers(low, high, shape, "i2", endpoint=True)
+
+    every = np.arange(-2**15, 2**15).astype("i2").reshape(64, 1024)
+    for scale in (2.0 ** -12, 2.0 ** -11, 2.0 ** -10, 2.0 ** -13, 2.0 ** -12 * 1.0005, 2.0 ** -11 * 1.0006, 0.00123, 0.0371, 1e-6, 4e-7, 1e-9, 0.9, 3.1):
+        for op, function in (("LOGISTIC", fixed.logistic), ("TANH", fixed.tanh)):
+            case(f"of int16 {scale:.9g}", op, [Quant(every, scale)], None, Given(function(every, scale), 2.0 ** -15))
+    for scale, beta, depth in ((2.0 ** -12, 1, 7), (0.00031, 1, 40), (0.00031, 0.5, 513), (0.02, 1, 1), (1e-7, 1, 3000), (0.7, 2, 12)):
+        x = numbers16(5, depth)
+        x[0], x[1, ::2], x[1, 1::2], x[2] = 5, -2**15, 2**15 - 1, numbers16(depth, low=-30, high=30)
+        case(f"of int16 {scale:.9g} {beta} {depth}", "SOFTMAX", [Quant(x, scale)], {"beta": beta}, Given(fixed.softmax(x, scale, beta), 2.0 ** -15))
+    # Rows whose sums are next to powers of two.
+    x = np.full((33, 32), -2**15, "i2")
+    for i in range(33):
+        x[i, :max(i, 1)] = 7
+    case("of int16 of equal ones", "SOFTMAX", [Quant(x, 0.01)], {"beta": 1}, Given(fixed.softmax(x, 0.01, 1), 2.0 ** -15))
+    extremes = np.where(rng.integers(0, 2, (2, 3, 5, 8)), 2**15 - 1, -2**15).astype("i2")
+    for name, x in (("random", numbers16(2, 3, 5, 8)), ("small", numbers16(2, 3, 5, 8, low=-9, high=9)), ("extreme", extremes)):
+        for op in ("MEAN", "SUM"):
+            for axes, keep, scale, out in (((1, 2), 1, 0.3, 0.3), ((-1,), 0, 0.3, 0.011), ((0, 3, -1), 0, 0.3, 7.3), ((0, 1, 2, 3), 1, 0.01, 0.3),
+                                           ((2,), 0, 0.3, 1e-5), ((1,), 0, 1e-9, 0.9), ((0, 1, 2, 3), 0, 1e-9, 0.9)):
+                want = fixed.reduction(x, axes, keep, scale, out, op == "MEAN")
+                case(f"of int16 {name} {axes} {scale} {out}", op, [Quant(x, scale), i32(*axes)], {"keep_dims": keep}, Given(want, out))
+    # Many sums, of which some are so near the middle of two integers that the factor's last bits decide.
+    x = numbers16(12000, 2)
+    case("of int16 of many", "SUM", [Quant(x, 0.27583), i32(1)], {"keep_dims": 0}, Given(fixed.reduction(x, (1,), 0, 0.27583, 0.55131, False), 0.55131))
+    case("of int16 of many", "MEAN", [Quant(x, 0.26477), i32(1)], {"keep_dims": 0}, Given(fixed.reduction(x, (1,), 0, 0.26477, 0.261795, True), 0.261795))
+    # Means of large numbers next to the middle of two.
+    image, o = numbers16(1, 60, 40, 2, low=32000), {**VALID, **STRIDE, "filter_h": 7, "filter_w": 9, "act": 0}
+    image[..., 1] *= -1
+    case("of large int16", "AVERAGE_POOL_2D", [Quant(image, 0.3)], o, Given(fixed.average_pool(image, o), 0.3))
+    for h, w, stride, padding, act in ((2, 2, 2, VALID, 0), (3, 3, 1, SAME, 1), (2, 4, 1, SAME, 2), (8, 6, 1, VALID, 3), (40, 48, 1, VALID, 0), (1, 1, 1, VALID, 3), (3, 3, 1, SAME, 0),
+                                         (4, 4, 1, VALID, 0), (2, 8, 1, SAME, 0), (17, 1, 1, VALID, 0)):
+        image, o = numbers16(2, max(9, h), max(9, w), 3), {**padding, "stride_h": stride, "stride_w": stride, "filter_h": h, "filter_w": w, "act": act}
+        image[0, :2, :2] = [[[0] * 3, [1] * 3], [[1] * 3, [0] * 3]]
+        image[1, :2, :2] = [[[0] * 3, [-1] * 3], [[-1] * 3, [-32768, 32767, -32768]]]
+        want = fixed.bounded(fixed.average_pool(image, o), act, 0.00047).astype("i2")
+        case(f"of int16 {h}x{w} act {act}", "AVERAGE_POOL_2D", [Quant(image, 0.00047)], o, Given(want, 0.00047))
+    for adj_x, adj_y, right, out in ((0, 0, "int16", 0.9), (1, 0, "int16", 3.7), (0, 1, "int8", 0.01), (1, 1, "int16", 0.002)):
+        x, info = numbers16(2, 1, 4, 6), np.iinfo(right)
+        y = rng.integers(info.min, info.max, (3, 6, 5), right, endpoint=True)
+        x[0, 0, 0], y[0, :, 0] = -2**15, info.min
+        x, y = np.swapaxes(x, -1, -2) if adj_x else x, np.swapaxes(y, -1, -2) if adj_y else y
+        o, scales = {"adj_x": adj_x, "adj_y": adj_y}, (0.0007, 0.013, out)
+        case(f"of int16 and {right} {adj_x} {adj_y}", "BATCH_MATMUL", [Quant(np.ascontiguousarray(x), scales[0]), Quant(np.ascontiguousarray(y), scales[1])], o,
+             Given(fixed.matmul(x, y, o, scales), out))
+    # Scales whose product in float, over the third in double, has another multiplier of 16 bits than in other precisions.
+    x, y, o, scales = numbers16(40, 3), numbers16(3, 40), {"adj_x": 0, "adj_y": 0}, (0.000781, 0.012589, 0.620838)
+    case("of int16 and a factor in float", "BATCH_MATMUL", [Quant(x, scales[0]), Quant(y, scales[1])], o, Given(fixed.matmul(x, y, o, scales), scales[2]))
+
+
 def add_dynamic_range():
     """Weights of int8, inputs of floats: each batch is rounded to steps of its own range."""
     x = Run((3, 5, 5, 4), -3, 9)
@@ -618,9 +682,155 @@ def add_dynamic_range():
              want=FORMULAS["FULLY_CONNECTED"]([real, w.real(), bias], options))
 
 
+def whole(why, tensors, ops, inputs, outputs, others, want, rtol=1e-5, atol=1e-5):
+    """A model of several subgraphs. `inputs`: {name: array}; `want`: the outputs, computed here."""
+    name = re.sub(r"[^a-z0-9]+", "_", f"{ops[-1][0]} {why}".lower().replace("-", "minus ")).strip("_")
+    assert name not in CASES, name
+    is_exact = all(y.dtype.kind in "biu" for y in want)
+    CASES[name] = (tf.model(tensors, ops, list(inputs), outputs, others), list(inputs.values()), want,
+                   0 if is_exact else rtol, 0 if is_exact else atol)
+
+
+def numbers(*names, shape=(2, 3)):
+    return [tf.tensor(name, "float32", shape) for name in names]
+
+
+def add_branches():
+    x, w, k = f32(2, 3), f32(3, 3), f32(2, 3)
+    graphs = {
+        "matrix": (([*numbers("x", "y"), tf.constant("w", w)], [("FULLY_CONNECTED", ["x", "w", None], ["y"], {"act": 1})], ["x"], ["y"]),
+                   np.maximum(x @ w.T, 0)),
+        "negative": ((numbers("x", "y"), [("NEG", ["x"], ["y"], None)], ["x"], ["y"]), -x),
+        "itself": ((numbers("x"), [], ["x"], ["x"]), x),
+        "constant": (([*numbers("x"), tf.constant("k", k)], [], ["x"], ["k"]), k)}
+    for yes, no in (("matrix", "negative"), ("itself", "matrix"), ("constant", "itself"), ("negative", "negative")):
+        for flag in (True, False):
+            whole(f"{flag} {yes} or {no}", [tf.tensor("c", "bool"), *numbers("x", "y")], [("IF", ["c", "x"], ["y"], {"then": 1, "else": 2})],
+                  {"c": np.array(flag), "x": x}, ["y"], [graphs[yes][0], graphs[no][0]], [graphs[yes if flag else no][1]])
+    # One tensor as two operands, and two results that are one.
+    twice = (numbers("a", "b", "s"), [("SUB", ["a", "b"], ["s"], {"act": 0})], ["a", "b"], ["s", "s"])
+    swap = (numbers("a", "b"), [], ["a", "b"], ["b", "a"])
+    for flag in (True, False):
+        whole(f"{flag} of one tensor", [tf.tensor("c", "bool"), *numbers("x", "y", "z")], [("IF", ["c", "x", "x"], ["y", "z"], {"then": 1, "else": 2})],
+              {"c": np.array(flag), "x": x}, ["y", "z"], [twice, swap], [x - x if flag else x] * 2)
+        whole(f"{flag} of two tensors", [tf.tensor("c", "bool"), *numbers("x", "k", "y", "z")],
+              [("IF", ["c", "x", "k"], ["y", "z"], {"then": 1, "else": 2})], {"c": np.array(flag), "x": x, "k": k}, ["y", "z"],
+              [twice, swap], [x - k, x - k] if flag else [k, x])
+    # A computed condition, an operator in the branch that has branches, and subgraphs that two operators run.
+    inner = ([tf.tensor("c", "bool", (1,)), *numbers("x", "y")], [("IF", ["c", "x"], ["y"], {"then": 2, "else": 3})], ["c", "x"], ["y"])
+    for sign in (1, -1):
+        z = np.abs(x) * np.float32(sign)
+        half = np.where(sign < 0, -z, z) / 2 + z
+        tensors = [*numbers("x", "t", "u", "v", "y"), tf.constant("axes", i32(0, 1)), tf.constant("zero", np.float32([0])),
+                   *numbers("m", shape=(1, 1)), tf.constant("one", i32(1)), *numbers("n", shape=(1,)), tf.tensor("c", "bool", (1,)),
+                   tf.constant("half", np.float32(0.5))]
+        ops = [("REDUCE_MIN", ["x", "axes"], ["m"], {"keep_dims": 1}), ("RESHAPE", ["m", "one"], ["n"], None), ("LESS", ["n", "zero"], ["c"], None),
+               ("IF", ["c", "c", "x"], ["t"], {"then": 1, "else": 3}), ("MUL", ["t", "half"], ["u"], {"act": 0}),
+               ("ADD", ["u", "x"], ["v"], {"act": 0})]
+        ops[3] = ("IF", ["c", "x"], ["t"], {"then": 2, "else": 3})
+        ops.append(("IF", ["c", "c", "v"], ["y"], {"then": 1, "else": 4}))
+        other = ([tf.tensor("c", "bool", (1,)), *numbers("x")], [], ["c", "x"], ["x"])
+        whole(f"sign {sign} computed and nested", tensors, ops, {"x": z}, ["t", "y"],
+              [inner, graphs["negative"][0], graphs["itself"][0], other], [-z if sign < 0 else z, -half if sign < 0 else half])
+    q = Quant(integers("int8", 4, 8), 0.25, 3)
+    v = Quant(integers("int8", 5, 8, low=-127), [0.5, 0.25, 1, 2, 0.5], [0] * 5)
+    product = Grid("int8", 8.0, -4).quantize(np.maximum(q.real() @ v.real().T, 0))
+    of_bytes = ([tf.tensor("x", "int8", (4, 8), scale=0.25, zero=3), tf.constant("w", v.values, scale=v.scale, zero=v.zero),
+                 tf.tensor("y", "int8", (4, 5), scale=8.0, zero=-4)], [("FULLY_CONNECTED", ["x", "w", None], ["y"], {"act": 1})], ["x"], ["y"])
+    fixed_bytes = ([of_bytes[0][0], tf.constant("k", product[::-1].copy(), scale=8.0, zero=-4)], [], ["x"], ["k"])
+    for flag in (True, False):
+        whole(f"{flag} of bytes", [tf.tensor("c", "bool"), of_bytes[0][0], of_bytes[0][2]], [("IF", ["c", "x"], ["y"], {"then": 1, "else": 2})],
+              {"c": np.array(flag), "x": q.values}, ["y"], [of_bytes, fixed_bytes], [product if flag else product[::-1].copy()])
+
+
+def add_loops():
+    """Each is computed here by a loop of Python."""
+    def integer(*names):
+        return [tf.tensor(name, "int32") for name in names]
+
+    below = ([*integer("n"), *numbers("x"), tf.constant("limit", np.int32(4)), tf.tensor("c", "bool")], [("LESS", ["n", "limit"], ["c"], None)],
+             ["n", "x"], ["c"])
+    w = f32(3, 3, low=-1, high=1)
+    step = ([*integer("n", "m"), *numbers("x", "y"), tf.constant("one", np.int32(1)), tf.constant("w", w)],
+            [("ADD", ["n", "one"], ["m"], {"act": 0}), ("FULLY_CONNECTED", ["x", "w", None], ["y"], {"act": 2})], ["n", "x"], ["m", "y"])
+    for first in (0, 3, 4, 9):
+        x = f32(2, 3)
+        n, y = first, x
+        while n < 4:
+            n, y = n + 1, np.clip(y @ w.T, -1, 1)
+        whole(f"from {first}", [*integer("n", "m"), *numbers("x", "y")], [("WHILE", ["n", "x"], ["m", "y"], {"cond": 1, "body": 2})],
+              {"n": np.int32(first), "x": x}, ["m", "y"], [below, step], [np.int32(n), y.astype("f4")])
+    # Inputs of subgraphs for which the file has numbers, too: those of the run count.
+    first = tf.constant("x", i32(3, 2)), tf.constant("n", np.int32(9))
+    turned = ([*integer("m"), tf.constant("one", np.int32(1)), tf.tensor("y", "int32", (2,)), *first, tf.constant("by", i32(1, -1))],
+              [("ADD", ["n", "one"], ["m"], {"act": 0}), ("MUL", ["x", "by"], ["y"], {"act": 0})], ["n", "x"], ["m", "y"])
+    few = ([*first, tf.constant("limit", np.int32(3)), tf.tensor("c", "bool")], [("LESS", ["n", "limit"], ["c"], None)], ["n", "x"], ["c"])
+    shape = ([*first[:1], *numbers("z", "y", shape=(2, 3))], [("RESHAPE", ["z", "x"], ["y"], None)], ["x", "z"], ["y"])
+    whole("of inputs with numbers", [*integer("n", "m"), tf.tensor("x", "int32", (2,)), tf.tensor("y", "int32", (2,))],
+          [("WHILE", ["n", "x"], ["m", "y"], {"cond": 1, "body": 2})], {"n": np.int32(0), "x": i32(5, 7)}, ["m", "y"], [few, turned],
+          [np.int32(3), i32(5, -7)])
+    z = f32(2, 3)
+    whole("to a shape of the run", [tf.tensor("c", "bool"), tf.tensor("x", "int32", (2,)), *numbers("z", "y")],
+          [("IF", ["c", "x", "z"], ["y"], {"then": 1, "else": 1})], {"c": np.array(True), "x": i32(2, 3), "z": z}, ["y"], [shape], [z])
+    # Results that change places: numbers of Fibonacci. The condition is a list of one.
+    positive = ([tf.tensor("n", "int32", (1,)), *integer("a", "b"), tf.constant("zero", i32(0)), tf.tensor("c", "bool", (1,))],
+                [("GREATER", ["n", "zero"], ["c"], None)], ["a", "b", "n"], ["c"])
+    add = ([tf.tensor("n", "int32", (1,)), tf.tensor("m", "int32", (1,)), *integer("a", "b", "s"), tf.constant("one", i32(1))],
+           [("ADD", ["a", "b"], ["s"], {"act": 0}), ("SUB", ["n", "one"], ["m"], {"act": 0})], ["a", "b", "n"], ["b", "s", "m"])
+    top = [tf.tensor("n", "int32", (1,)), tf.tensor("m", "int32", (1,)), *integer("a", "b", "y", "z")]
+    for count, y, z in ((0, 0, 1), (1, 1, 1), (10, 55, 89)):
+        whole(f"fibonacci {count}", top, [("WHILE", ["a", "b", "n"], ["y", "z", "m"], {"cond": 1, "body": 2})],
+              {"a": np.int32(0), "b": np.int32(1), "n": i32(count)}, ["y", "z"], [positive, add], [np.int32(y), np.int32(z)])
+    # A list that grows, of a size that the run decides.
+    grown = {"shape": (1,), "signature": (-1,)}
+    short = ([tf.tensor("x", "int32", **grown), tf.tensor("n", "int32", (1,)), tf.constant("limit", i32(6)), tf.tensor("c", "bool", (1,))],
+             [("SHAPE", ["x"], ["n"], {"type": 2}), ("LESS", ["n", "limit"], ["c"], None)], ["x"], ["c"])
+    longer = ([tf.tensor(name, "int32", **grown) for name in "xyz"] + [tf.constant("one", i32(1))],
+              [("ADD", ["x", "one"], ["y"], {"act": 0}), ("CONCATENATION", ["x", "y"], ["z"], {"axis": 0})], ["x"], ["z"])
+    for first in (i32(5), i32(1, 2, 3, 4), np.arange(7, dtype="i4")):
+        y = first
+        while len(y) < 6:
+            y = np.concatenate([y, y + np.int32(1)])
+        whole(f"grows from {len(first)}", [tf.tensor(name, "int32", first.shape, signature=(-1,)) for name in "xy"],
+              [("WHILE", ["x"], ["y"], {"cond": 1, "body": 2})], {"x": first}, ["y"], [short, longer], [y])
+    # A loop in a branch in a loop: the outer one has n passes, of which the odd ones double x until it is 100.
+    small = ([*integer("x"), tf.constant("limit", np.int32(100)), tf.tensor("c", "bool")], [("LESS", ["x", "limit"], ["c"], None)], ["x"], ["c"])
+    double = (integer("x", "y"), [("ADD", ["x", "x"], ["y"], {"act": 0})], ["x"], ["y"])
+    doubled = (integer("x", "y"), [("WHILE", ["x"], ["y"], {"cond": 1, "body": 2})], ["x"], ["y"])
+    less = ([*integer("x", "y"), tf.constant("by", np.int32(77))], [("SUB", ["x", "by"], ["y"], {"act": 0})], ["x"], ["y"])
+    counted = ([*integer("n", "x"), tf.constant("zero", np.int32(0)), tf.tensor("c", "bool")], [("GREATER", ["n", "zero"], ["c"], None)], ["n", "x"], ["c"])
+    chosen = ([*integer("n", "x", "m", "r", "y"), tf.constant("one", np.int32(1)), tf.constant("two", np.int32(2)), tf.tensor("odd", "bool")],
+              [("FLOOR_MOD", ["n", "two"], ["r"], None), ("EQUAL", ["r", "one"], ["odd"], None),
+               ("IF", ["odd", "x"], ["y"], {"then": 3, "else": 4}), ("SUB", ["n", "one"], ["m"], {"act": 0})], ["n", "x"], ["m", "y"])
+    for count in (0, 1, 4, 7):
+        n, y = count, 80
+        while n > 0:
+            if n % 2 == 1:
+                while y < 100:
+                    y += y
+            else:
+                y -= 77
+            n -= 1
+        whole(f"of branches of loops {count}", integer("n", "x", "m", "y"), [("WHILE", ["n", "x"], ["m", "y"], {"cond": 5, "body": 6})],
+              {"n": np.int32(count), "x": np.int32(80)}, ["y"], [small, double, doubled, less, counted, chosen], [np.int32(y)])
+    # Images, whose order of axes changes inside.
+    taps, picture = f32(4, 3, 3, 4, low=-0.3, high=0.3), f32(1, 5, 4, 4)
+    small_image = numbers("x", "y", shape=(1, 5, 4, 4))
+    fewer = ([*integer("n"), small_image[0], tf.constant("limit", np.int32(2)), tf.tensor("c", "bool")], [("LESS", ["n", "limit"], ["c"], None)],
+             ["n", "x"], ["c"])
+    convolved = ([*integer("n", "m"), *small_image, tf.constant("one", np.int32(1)), tf.constant("w", taps)],
+                 [("CONV_2D", ["x", "w", None], ["y"], {**STRIDE, **SAME, "act": 1}), ("ADD", ["n", "one"], ["m"], {"act": 0})],
+                 ["n", "x"], ["m", "y"])
+    y = picture
+    for _ in range(2):
+        y = FORMULAS["CONV_2D"]([y, taps, None], {**STRIDE, **SAME, "act": 1})
+    whole("of convolutions", [*integer("n", "m"), *small_image], [("WHILE", ["n", "x"], ["m", "y"], {"cond": 1, "body": 2})],
+          {"n": np.int32(0), "x": picture}, ["y"], [fewer, convolved], [y.astype("f4")])
+
+
 def main():
     for add in (add_elementwise, add_products, add_sums, add_moves, add_places, add_made, add_boxes, add_recurrent, add_types, add_quantized,
-                add_int16, add_dynamic_range):
+                add_int16, add_dynamic_range, add_branches, add_loops, add_int16_functions):
         add()
     folder = pathlib.Path(sys.argv[1]).resolve()
     word = sys.argv[3] if sys.argv[2:3] == ["-k"] else ""

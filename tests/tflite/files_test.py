@@ -11,12 +11,14 @@ import re
 import subprocess
 import sys
 import tempfile
+import zipfile
 
 import numpy as np
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
 import make_seeds
+import fixed_point as fixed
 import tflite_file as tf
 from formulas import FORMULAS
 
@@ -51,7 +53,75 @@ def relu(**more):
 def test_metadata_signatures_and_packed_files_are_shown():
     write("m.tflite", make_seeds.described())
     run("inspect", "m.tflite", out=["format     tflite, schema version 3", "input      x FLOAT32[2]", "what it does", "name: namer", "version: v1",
-                                    "signature serve: in=x -> out=y", "files: labels.txt"])
+                                    "signature serve: in=x -> out=y", "files: labels.txt",
+                                    "labels y: labels.txt", "normalization x: mean=127.5 std=127.5",
+                                    "pictures   --mean=127.5 --scale=0.00784313725"])
+
+
+def classifier(info, tail=b"", dtype="float32", shape=(1, 1, 1, 3)):
+    quant = {} if dtype == "float32" else {"scale": 1.0, "zero": 0}
+    t = [tf.tensor(name, dtype, shape, **quant) for name in "xyz"]
+    ops = [("MAXIMUM", ["x", "x"], ["y"], None), ("MINIMUM", ["y", "y"], ["z"], None)]
+    return write("m.tflite", tf.model(t, ops, ["x"], ["y", "z"], **info) + tail)
+
+
+def test_classes_have_the_names_that_are_packed_in_the_model():
+    np.save("x.npy", np.float32([1, 3, 2]).reshape(1, 1, 1, 3))
+    given = ["run", "m.tflite", "-i", "x.npy"]
+    names, long = "cat\ndog\ncow\n", "cat\ndog\n" + "cow" * 100 + "\n"
+    said = "labels.txt in m.tflite"
+    for why, info, tail, shown in (
+            ("stored, offsets from the archive", make_seeds.metadata([], [[("labels.txt", None)]]), make_seeds.packed(labels=names), "dog"),
+            ("deflated", make_seeds.metadata([], [[("labels.txt", None)]]), make_seeds.packed(labels=long), "cow" * 100),
+            ("one of two files", make_seeds.metadata([], [[], [("labels.txt", None)]]), make_seeds.packed(other="a\nb\nc", labels=names), "dog"),
+            ("one of two languages", make_seeds.metadata([], [[("fr.txt", "fr"), ("labels.txt", None)]]),
+             make_seeds.packed(fr="chat\nchien\nvache", labels=names), "dog"),
+            ("two languages", make_seeds.metadata([], [[("labels.txt", "en"), ("fr.txt", "fr")]]),
+             make_seeds.packed(fr="chat\nchien\nvache", labels=names), "dog"),
+            ("no metadata", {}, make_seeds.packed(labels=names), "dog")):
+        classifier(info, tail)
+        done = run(*given, err=said, out=shown)
+        assert done.stdout.index(shown) > 0 and "chien" not in done.stdout, why
+        run("m.tflite", "-i", "x.npy", err=said, out=shown)
+        facts = json.loads(run(*given, "--json=-").stdout)["outputs"][0]["top"][0]
+        assert facts[0]["class"] == 1 and facts[0]["label"] == "dog", facts
+    # Offsets from the start of the file, as tools write that append to a model.
+    classifier(make_seeds.metadata([], [[("labels.txt", None)]]))
+    with zipfile.ZipFile("m.tflite", "a") as archive:
+        archive.writestr("labels.txt", names)
+    run(*given, err=said, out="dog")
+    write("mine.txt", b"un\ndeux\ntrois\n")
+    done = run(*given, "--labels=mine.txt", out="deux")
+    assert "dog" not in done.stdout and said not in done.stderr
+    assert len(re.findall("dog|cow", run(*given, "--top=1").stdout)) == 2  # of each output the first
+    # Which list is whose is not known, or it is not there, or damaged: numbers alone.
+    whole = make_seeds.packed(labels=names)
+    for why, info, tail in (
+            ("two lists", make_seeds.metadata([], [[("a.txt", None)], [("b.txt", None)]]), make_seeds.packed(a=names, b=names)),
+            ("a list that is not there", make_seeds.metadata([], [[("a.txt", None)]]), whole),
+            ("another sum", make_seeds.metadata([], [[("labels.txt", None)]]), whole.replace(b"dog", b"fog", 1)),
+            ("an end cut off", make_seeds.metadata([], [[("labels.txt", None)]]), whole[:-3]),
+            ("another file", {}, make_seeds.packed(readme=names))):
+        classifier(info, tail)
+        done = run(*given)
+        assert "dog" not in done.stdout and "in m.tflite" not in done.stderr and "y: float32" in done.stdout, why
+    classifier(make_seeds.metadata([], [[("labels.txt", None)]]), make_seeds.packed(labels="one\ntwo"))
+    assert "one" not in run(*given).stdout  # of another number of classes
+
+
+def test_the_normalization_that_metadata_states_is_told_with_its_options():
+    write("p.ppm", b"P6 2 2 255\n" + b"\x40\x80\xff" * 4)
+    for mean, std, options in (([127.5], [127.5], "--mean=127.5 --scale=0.00784313725"), ([1, 2, 4], [2, 0.5, 8], "--mean=1,2,4 --scale=0.5,2,0.125")):
+        classifier(make_seeds.metadata([(mean, std)]), shape=(1, 2, 2, 3))
+        run("inspect", "m.tflite", out="pictures   " + options)
+        run("run", "m.tflite", "-i", "p.ppm", err=f"the model states that it takes {options}")
+        assert "states" not in run("run", "m.tflite", "-i", "p.ppm", "-o", "out", *options.split()).stderr
+        want = (np.float32([0x40, 0x80, 0xff]) - np.float32(mean)) / np.float32(std)
+        assert np.allclose(outputs("out")["y.npy"], np.broadcast_to(want, (1, 2, 2, 3))), mean
+    for why, given, dtype in (("bytes", ([127.5], [127.5]), "uint8"), ("no deviation", ([1.0], []), "float32"), ("by zero", ([1.0], [0.0]), "float32"),
+                              ("four channels", ([1, 2, 3, 4.0], [1.0]), "float32")):
+        classifier(make_seeds.metadata([given]), dtype=dtype)
+        assert "pictures " not in run("inspect", "m.tflite").stdout, why
 
 
 def test_open_dimensions_have_no_size_until_one_is_given():
@@ -61,6 +131,76 @@ def test_open_dimensions_have_no_size_until_one_is_given():
         found = json.loads(done.stdout)
         ends = [(end["type"], end["shape"]) for end in found["inputs"] + found["outputs"]]
         assert ends == [("FLOAT32[?, 3]", [batch, 3]), ("FLOAT32[?, 2]", [batch, 2])], ends
+
+
+def test_data_replace_the_size_that_an_open_dimension_has_by_default():
+    write("m.tflite", make_seeds.half())
+    w = make_seeds.ramp("f2", 2, 3).astype("f4")
+    for batch in (4, 1, 2):
+        x = np.float32(np.arange(3 * batch).reshape(batch, 3)) - 4
+        np.save("x.npy", x)
+        run("run", "m.tflite", "-i", "x.npy", "-o", "out")
+        assert np.array_equal(outputs("out")["y.npy"], np.maximum(x @ w.T, 0)), batch
+    for given in ("--zero", "-ix=fill:1"):
+        run("run", "m.tflite", given, "-o", "out")
+        assert outputs("out")["y.npy"].shape == (1, 2), given
+    run("inspect", "m.tflite", out=["x FLOAT32[?, 3]\n", "y FLOAT32[?, 2]\n"])
+    np.save("wide.npy", np.ones((4, 5), "f4"))
+    run("run", "m.tflite", "-i", "wide.npy", code=1, err=["wide.npy has shape [4, 5], input 'x' takes [?, 3]"])
+    # A compiled file is for one size.
+    run("m.tflite", "-o", "m.json", "--zero")
+    run("inspect", "m.json", out=["x float32 [1, 3]\n", "y float32 [1, 2]\n"])
+    np.save("x.npy", np.ones((4, 3), "f4"))
+    run("run", "m.json", "-i", "x.npy", code=1, err=["x.npy has shape [4, 3], input 'x' takes [1, 3]"])
+
+
+def test_verify_takes_data_of_other_sizes():
+    folder = pathlib.Path("sizes")
+    w = make_seeds.ramp("f2", 2, 3).astype("f4")
+    for number, batch in enumerate((4, 1, 2)):
+        data = folder / f"test_data_set_{number}"
+        data.mkdir(parents=True, exist_ok=True)
+        x = np.float32(np.arange(3 * batch).reshape(batch, 3)) - 4
+        np.save(data / "input_0.npy", x)
+        np.save(data / "output_0.npy", np.maximum(x @ w.T, 0))
+    write("sizes/model.tflite", make_seeds.half())
+    for options in ([], ["--compiled"], ["--through=il"], ["--through=ir"], ["--through=onnx"], ["--open"]):
+        run("verify", "sizes/model.tflite", *options, out=["pass  set 0", "pass  set 1", "pass  set 2"])
+    np.save(folder / "test_data_set_1/output_0.npy", np.full((1, 2), 9, "f4"))
+    said = run("verify", "sizes/model.tflite", code=1, out=["pass  set 0", "pass  set 2"])
+    assert "pass  set 1" not in said.stdout
+
+
+def test_functions_of_int16_are_tables_that_are_shared_and_bounded():
+    """300 scales, each for two operators, and two SOFTMAX."""
+    scales = [0.0003 + i * 1e-6 for i in range(300)]
+    t, ops = [tf.tensor("x", "int16", (1024,), scale=0.0003, zero=0)], []
+    for i, scale in enumerate(scales):
+        t += [tf.tensor(f"x{i}", "int16", (1024,), scale=scale, zero=0), *(tf.tensor(f"y{i}_{k}", "int16", (1024,), scale=2.0 ** -15, zero=0) for k in (0, 1))]
+        ops += [("RESHAPE", ["x"], [f"x{i}"], {"new_shape": [1024]}), *(("LOGISTIC", [f"x{i}"], [f"y{i}_{k}"], None) for k in (0, 1))]
+    for k in (0, 1):
+        t.append(tf.tensor(f"s{k}", "int16", (1024,), scale=2.0 ** -15, zero=0))
+        ops.insert(k, ("SOFTMAX", ["x"], [f"s{k}"], {"beta": 1}))
+    write("m.tflite", tf.model(t, ops, ["x"], ["y0_0", "y0_1", "y253_0", "y254_0", "x254", "x253", "s1"]))
+    run("convert", "m.tflite", "-o", "m.net")
+    tables = re.findall(r"dtype=TL_INT16, dims=\[65536\]", pathlib.Path("m.net").read_text())
+    assert len(tables) == 256, len(tables)
+    x = np.random.default_rng(3).integers(-2**15, 2**15, 1024).astype("i2")
+    np.save("x.npy", x)
+    run("run", "m.tflite", "-i", "x.npy", "-o", "out")
+    got = outputs("out")
+    assert np.array_equal(got["s1.npy"], fixed.softmax(x[None], scales[0], 1)[0])
+    assert np.array_equal(got["y0_0.npy"], fixed.logistic(x, scales[0])) and np.array_equal(got["y0_0.npy"], got["y0_1.npy"])
+    for i, is_exact in ((253, True), (254, False)):
+        off = got[f"y{i}_0.npy"].astype(int) - fixed.logistic(got[f"x{i}.npy"], scales[i])
+        assert off.any() != is_exact and abs(off).max() < 9, (i, abs(off).max())
+
+
+def test_signatures_of_other_subgraphs_are_told_apart():
+    write("m.tflite", make_seeds.entries())
+    run("inspect", "m.tflite", out=["signature encode: in=x -> out=y\n", "signature decode: in=0 -> out=4 (subgraph 1)", "shape_signature x: -1,2\n",
+                                    "shape_signature y: -1,2"])
+    assert "shape_signature" not in run("inspect", write("n.tflite", make_seeds.conv())).stdout
 
 
 def test_content_says_the_format_whatever_the_name():
@@ -73,7 +213,7 @@ def test_content_says_the_format_whatever_the_name():
 def test_other_forms_compute_the_same():
     for name, make in make_seeds.SEEDS.items():
         source = write(f"{name}.tflite", make())
-        shape = ["-s", "x=4x3"] if name == "half" else []
+        shape = {"half": ["-s", "x=4x3"], "entries": ["-s", "x=4x2"]}.get(name, [])
         want = run("run", source, "--zero", "-o", "want", *shape) and outputs("want")
         for form in ("onnx", "json", "net"):
             run("convert", source, "-o", f"{name}.{form}")
@@ -247,7 +387,10 @@ def test_faults_are_named_with_place_and_value():
                 [([x, y], [("RELU", ["x"], ["y"], None)], ["x"], ["y"])]), "it is in a subgraph that is run once"),
             ("a graph that runs itself once", tf.model(
                 [x, y], [("CALL_ONCE", [], [], {"subgraph": 0}), ("RELU", ["x"], ["y"], None)], ["x"], ["y"]),
-             "it runs subgraph 0 of 1"),
+             "it runs subgraph 0, of which it is a part"),
+            ("a graph that is not there", tf.model(
+                [x, y], [("CALL_ONCE", [], [], {"subgraph": 7}), ("RELU", ["x"], ["y"], None)], ["x"], ["y"]),
+             "it runs subgraph 7 of 1"),
             ("a graph in a circle", tf.model(
                 [x, y], [("CALL_ONCE", [], [], {"subgraph": 1}), ("RELU", ["x"], ["y"], None)], ["x"], ["y"],
                 [([x, y], [("CALL_ONCE", [], [], {"subgraph": 1})], [], [])]), "only VAR_HANDLE"),
@@ -266,6 +409,107 @@ def test_faults_are_named_with_place_and_value():
             ("an end", tf.model(*relu())[:40], "byte")):
         done = run("run", "--zero", write("m.tflite", data), code=1)
         assert words in done.stderr and "m.tflite" in done.stderr, (why, done.stderr)
+
+
+def if_of(yes, no, ins=("c", "x"), outs=("y",)):
+    return ("IF", list(ins), list(outs), {"then": yes, "else": no})
+
+
+def test_faults_of_subgraphs_are_named():
+    f = "float32"
+    c, x, y, n = tf.tensor("c", "bool"), tf.tensor("x", f, (2,)), tf.tensor("y", f, (2,)), tf.tensor("n", "int32")
+    relus = ([x, y], [("RELU", ["x"], ["y"], None)], ["x"], ["y"])
+    always = ([x, tf.constant("k", np.array(True))], [], ["x"], ["k"])
+    top = [c, x, y, n]
+
+    def branches(op, *graphs):
+        return tf.model(top, [op], ["c", "x", "n"], ["y"], graphs)
+
+    def loop(cond, body, *graphs, ins=("x",), outs=("y",)):
+        return tf.model(top, [("WHILE", list(ins), list(outs), {"cond": cond, "body": body})], ["c", "x", "n"], ["y"], graphs)
+
+    handle = ("VAR_HANDLE", [], ["h"], {"name": "v"})
+    lstm = [("UNIDIRECTIONAL_SEQUENCE_RNN", ["x", "w", "w", "b", "h"], ["y"], {"act": 1})]
+    of_state = ([tf.tensor("x", f, (1, 2, 2)), tf.constant("w", np.ones((2, 2), "f4")), tf.constant("b", np.ones(2, "f4")), y, tf.tensor("h", f, (1, 2), variable=True)], lstm,
+                ["x"], ["y"])
+    for why, data, words in (
+            ("its place", branches(if_of(1, 9), relus), "subgraph 0, operator 0"),
+            ("no such branch", branches(if_of(1, 9), relus), "it runs subgraph 9 of 2"),
+            ("a branch below 0", branches(if_of(-1, 1), relus), "it runs subgraph -1 of 2"),
+            ("no such condition", loop(5, 1, relus), "it runs subgraph 5 of 2"),
+            ("no such body", loop(1, 5, always), "it runs subgraph 5 of 2"),
+            ("the model as a branch", branches(if_of(0, 1), relus), "it runs subgraph 0, of which it is a part"),
+            ("a branch in itself", branches(if_of(1, 1, ins=("c", "c", "x")), ([c, x, y], [if_of(1, 1, ins=("c", "c", "x"))], ["c", "x"], ["y"])),
+             "it runs subgraph 1, of which it is a part"),
+            ("a body in itself", loop(1, 2, always, ([x, y], [("WHILE", ["x"], ["y"], {"cond": 1, "body": 2})], ["x"], ["y"])),
+             "it runs subgraph 2, of which it is a part"),
+            ("a circle of two", loop(1, 2, always, ([x, y], [("WHILE", ["x"], ["y"], {"cond": 1, "body": 3})], ["x"], ["y"]),
+                                     ([x, y], [("WHILE", ["x"], ["y"], {"cond": 1, "body": 2})], ["x"], ["y"])),
+             "subgraph 3, operator 0"),
+            ("more operands than inputs", branches(if_of(1, 1, ins=("c", "x", "x")), relus), "subgraph 1 has 1 inputs in place of 2"),
+            ("fewer results than outputs", branches(if_of(1, 1), (relus[0], relus[1], ["x"], ["y", "y"])),
+             "subgraph 1 has 2 outputs in place of 1"),
+            ("an operand of another type", branches(if_of(1, 1, ins=("c", "n")), relus),
+             "input 0 of subgraph 1, 'x_"),
+            ("a result of another type", branches(if_of(1, 2), relus, ([x, tf.constant("n", np.int32(1))], [], ["x"], ["n"])),
+             "output 0 of subgraph 2, 'n_"),
+            ("a condition of numbers", branches(if_of(1, 1, ins=("x", "x")), relus), "its condition, 'x', is not of BOOL"),
+            ("no operands", branches(("IF", [], ["y"], {"then": 1, "else": 1}), relus), "it has 0 inputs and 1 outputs"),
+            ("no results", tf.model(top, [if_of(1, 1, outs=()), relus[1][0]], ["c", "x"], ["y"], [relus]), "it has 2 inputs and 0 outputs"),
+            ("a loop of other results", loop(1, 2, always, relus, ins=("x", "n")), "it has 2 inputs and 1 outputs"),
+            ("a loop that changes a type", loop(1, 2, always, relus, ins=("n",)), "its output 0 is of FLOAT32 in place of INT32"),
+            ("a loop of numbers", loop(1, 1, relus), "output 0 of subgraph 1, 'y_"),
+            ("an input twice", branches(if_of(1, 1, ins=("c", "x", "x")), (relus[0], relus[1], ["x", "x"], ["y"])), "is an input of subgraph 1 twice"),
+            ("nothing makes a result", branches(if_of(1, 1), (relus[0], [], ["x"], ["y"])), "no operator makes output 0 of subgraph 1"),
+            ("an end that is not there", branches(if_of(1, 1), (relus[0], relus[1], ["x"], [12])), "output 0 is tensor 12 of 2"),
+            ("an operator that is not read", branches(if_of(1, 1), ([x, y], [(10, ["x"], ["y"], None)], ["x"], ["y"])), "HASHTABLE_LOOKUP"),
+            ("an operator past a branch", branches(
+                if_of(1, 1, ins=("c", "c", "x")),
+                ([c, x, y, tf.tensor("z", f, (2,))], [if_of(2, 2), ("CUSTOM Mine", ["y"], ["z"], None)], ["c", "x"], ["z"]), relus),
+             "(CUSTOM Mine, tflite 1) in subgraph 1, operator 1"),
+            ("a variable in a branch", branches(if_of(1, 1), ([x, tf.tensor("h", "resource")], [handle], ["x"], ["x"])),
+             "where no variables are read"),
+            ("a state in a branch", branches(if_of(1, 1), of_state), "is a variable in a subgraph of IF or WHILE"),
+            ("a resource as an operand", tf.model(
+                [c, tf.tensor("h", "resource"), y], [handle, if_of(1, 1, ins=("c", "h"))], ["c"], ["y"], [relus]), "elements of type RESOURCE"),
+            ("a branch that is run once", branches(if_of(1, 1), ([x], [("CALL_ONCE", [], [], {"subgraph": 1})], ["x"], ["x"])),
+             "where no variables are read")):
+        done = run("run", "--zero", write("m.tflite", data), code=1)
+        assert words in done.stderr and "m.tflite" in done.stderr, (why, done.stderr)
+
+
+def test_a_tensor_that_branches_read_is_listed_once():
+    t = [tf.tensor("c", "bool"), *(tf.tensor(n, "float32", (2,)) for n in "xyz")]
+    add = ([tf.tensor(n, "float32", (2,)) for n in "abs"], [("ADD", ["a", "b"], ["s"], {"act": 0})], ["a", "b"], ["s"])
+    write("m.tflite", tf.model(t, [if_of(1, 1, ["c", "x", "x"], ["y"]), if_of(1, 1, ["c", "y", "x"], ["z"])], ["c", "x"], ["z"], [add]))
+    run("convert", "m.tflite", "-o", "m.net")
+    text = pathlib.Path("m.net").read_text()
+    assert "cond=c, capture1=x |" in text and "cond=c, capture1=y, capture2=x |" in text, text
+
+
+def test_subgraphs_are_read_to_a_depth_and_a_number():
+    """Also where few of them run each other very often: 8^14 graphs of 15 subgraphs."""
+    t = [tf.tensor("c", "bool"), tf.tensor("x", "float32", (2,)), tf.tensor("y", "float32", (2,))]
+    last = (t, [("RELU", ["x"], ["y"], None)], ["c", "x"], ["y"])
+
+    def chain(depth, count):
+        """Subgraph k has `count` operators that run subgraph k + 1."""
+        graphs = []
+        for k in range(1, depth):
+            tensors = [*t[:2], *(tf.tensor(f"y{i}", "float32", (2,)) for i in range(count))]
+            graphs.append((tensors, [if_of(k + 1, k + 1, ["c", "c", "x"], [f"y{i}"]) for i in range(count)], ["c", "x"], ["y0"]))
+        return tf.model(t, [if_of(1, 1, ["c", "c", "x"])], ["c", "x"], ["y"], [*graphs, last])
+
+    run("run", "--zero", write("m.tflite", chain(4, 2)))
+    run("run", "--zero", write("m.tflite", chain(9, 1)))
+    run("run", "--zero", write("m.tflite", chain(20, 1)), code=1, err="more than 16 subgraphs run each other")
+    run("run", "--zero", write("m.tflite", chain(14, 8)), code=1, err="operators run more than 4096 subgraphs")
+    wide = [*t[:2], *(tf.tensor(f"y{i}", "float32", (2,)) for i in range(2049))]
+    both = (t, [], ["c", "x"], ["x"])
+    for count in (2048, 2049):
+        ops = [if_of(1, 1, ["c", "c", "x"], [f"y{i}"]) for i in range(count)]
+        data = tf.model(wide, ops, ["c", "x"], [f"y{count - 1}"], [both])
+        run("inspect", write("m.tflite", data), code=count == 2049, err="operators run more than 4096 subgraphs" if count == 2049 else "")
 
 
 def test_one_table_of_many_operators_takes_bounded_time():

@@ -4,11 +4,14 @@
 Inputs are the integers of the file. Multipliers are made in the precision that each kernel uses: single where scales are
 multiplied as float, double elsewhere.
 """
+import decimal
+import fractions
 import math
+import zlib
 
 import numpy as np
 
-from formulas import FORMULAS
+from formulas import FORMULAS, windows
 
 LOW, HIGH = -2**15, 2**15 - 1
 
@@ -64,6 +67,13 @@ def mul(x, y, scales, act=0):
     return bounded(scaled(x.astype("i8") * y.astype("i8"), first * second / out), act, out).astype("i2")
 
 
+def average_pool(x, options):
+    """Of integers of 8 bits: half of the number of taps goes to the size of their sum, which is then divided without a rest."""
+    taps = windows(x.astype("f8"), x.shape[1], x.shape[2], options, (options["filter_h"], options["filter_w"]), np.nan)
+    total, count = np.nansum(taps, axis=3).astype("i8"), (~np.isnan(taps)).sum(axis=3)
+    return (np.sign(total) * ((abs(total) + count // 2) // count)).astype(x.dtype)
+
+
 def leaky_relu(x, alpha, scale, out):
     scale, alpha, out = np.float32(scale), np.float32(alpha), np.float32(out)
     return bounded(np.where(x >= 0, scaled(x, scale / out), scaled(x, scale * alpha / out))).astype("i2")
@@ -88,3 +98,132 @@ def product(op, ins, options, x_scale, w_scales, out, is_single=False):
         factor = np.float64(x_scale * w_scale) if is_single else np.float64(x_scale) * np.float64(w_scale)
         y[..., o] = scaled(sums[..., o], factor / np.float64(out), rounding)
     return bounded(y, options.get("act", 0), out).astype("i2")
+
+
+# ---- Tables ----
+
+EXACT = decimal.Context(prec=50)
+
+
+def exact_exp(x):
+    """Of a fraction, in 50 digits."""
+    return EXACT.exp(EXACT.divide(decimal.Decimal(x.numerator), decimal.Decimal(x.denominator)))
+
+
+def nearest(x):
+    """To an integer, ties away from zero."""
+    return int(x.to_integral_value(decimal.ROUND_HALF_UP))
+
+
+def sigmoids():
+    """The table of 256 sigmoids of i / 24 in units of 2^-16; its checksum is that of the table as TensorFlow Lite states it."""
+    def sigmoid(halves):
+        return EXACT.divide(decimal.Decimal(65536), 1 + exact_exp(fractions.Fraction(-halves, 48)))
+    table = []
+    for i in range(0, 512, 2):
+        left, middle, right = sigmoid(i), sigmoid(i + 1), sigmoid(i + 2)
+        table.append(nearest(left + (middle - (left + right) / 2) / 2))
+    table[255] = 65535
+    assert zlib.crc32(np.array(table, "<u2").tobytes()) == 0xB84F6AB4, "the table is another one"
+    return table
+
+
+def lines(function, low, high):
+    """LUTPopulate for 16 bits: 513 numbers in units of 2^-15 of a function of fractions."""
+    def at(i):
+        return 32768 * function(low + (high - low) * fractions.Fraction(i, 1024))
+    table = []
+    for i in range(0, 1024, 2):
+        here, middle, after = nearest(at(i)), nearest(at(i + 1)), at(i + 2)
+        error = nearest((after + here) / 2) - middle
+        table.append(min(here - nearest(decimal.Decimal(error) / 2), 32767))
+    return table + [min(nearest(at(1024)), 32767)]
+
+
+def on_lines(x, table):
+    """LUTLookup."""
+    index, offset = 256 + (x >> 7), x & 0x7F
+    return table[index] + (((table[index + 1] - table[index]) * offset + 64) >> 7)
+
+
+def log2_of(scale):
+    """CheckedLog2: the exponent of a scale that is near a power of two, else None."""
+    exact = math.log2(float(scale))
+    return round(exact) if abs(exact - round(exact)) < 1e-3 else None
+
+
+def table_input(x, scale, shifts):
+    """The input in units of 1 / (3 * 4096). `shifts`: how far a power of two may be above 2^-12."""
+    scale = np.float32(scale)
+    exponent = log2_of(scale)
+    if exponent is not None and exponent + 12 in shifts:
+        return x * 3 * 2 ** (exponent + 12)
+    factor, shift = float(scale) * 4096 * 3, 0
+    while factor <= 32767 / 2 and shift <= 30:
+        factor, shift = factor * 2, shift + 1
+    return (x * int(factor) + (2 ** (shift - 1) if shift else 0)) >> shift
+
+
+def logistic(values, scale):
+    table, result = sigmoids(), []
+    for x in np.ravel(values).tolist():
+        x = table_input(x, scale, (0,))
+        step, rest = abs(x) // 512, abs(x) % 512
+        y = 0x7FFF * 1024 if step >= 255 else table[step] * 512 + rest * (table[step + 1] - table[step])
+        result.append((y + 512 if x >= 0 else 2**25 - y + 511) >> 10)
+    return np.array(result, "i2").reshape(values.shape)
+
+
+def tanh(values, scale):
+    table, result = sigmoids(), []
+    for x in np.ravel(values).tolist():
+        x = table_input(x, scale, (0, 1))
+        step, rest = abs(x) // 256, abs(x) % 256
+        y = 0xFFFF * 256 if step >= 255 else table[step] * 256 + rest * (table[step + 1] - table[step])
+        result.append((y - 2**23 + 128 if x >= 0 else 2**23 - y + 127) >> 8)
+    return np.array(result, "i2").reshape(values.shape)
+
+
+def softmax(values, scale, beta):
+    exps = lines(exact_exp, fractions.Fraction(-10), fractions.Fraction(0))
+    over = lines(lambda x: EXACT.divide(decimal.Decimal(x.denominator), decimal.Decimal(x.denominator + x.numerator)),
+                 fractions.Fraction(0), fractions.Fraction(1))
+    multiplier, shift = multiplier_of(float(np.float32(scale) * np.float32(beta)) / (10.0 / 65535.0))
+    rows = []
+    for row in values.reshape(-1, values.shape[-1]).tolist():
+        terms = [on_lines(max(q31(x - max(row), multiplier, shift) + 32767, -32768), exps) for x in row]
+        total = sum(terms)
+        headroom = 32 - total.bit_length()
+        place = ((total << (headroom - 1)) + 2**13) >> 14
+        factor = on_lines(min(max(place - 2**15 - 2**16, -32768), 32767), over)
+        right = 31 - headroom
+        rows.append([min(max((term * factor + 2 ** (right - 1)) >> right, 0), 32767) for term in terms])
+    return np.array(rows, "i2").reshape(values.shape)
+
+
+# ---- Sums ----
+
+def reduction(values, axes, keep, scale, out, is_mean):
+    """QuantizedMeanOrSum; sums of one scale are of 16 bits, and wrap."""
+    axes = tuple({axis % values.ndim for axis in axes})
+    total = values.astype("i8").sum(axis=axes, keepdims=bool(keep))
+    scale, out = np.float32(scale), np.float32(out)
+    if not is_mean and scale == out:
+        return ((total + 2**15) % 2**16 - 2**15).astype("i2")
+    multiplier, shift = multiplier_of(float(scale) / float(out))
+    if is_mean:
+        taps = math.prod(values.shape[axis] for axis in axes)
+        more = min(taps.bit_length() - 1, 32, 31 + shift)
+        multiplier, shift = (multiplier << more) // taps, shift - more
+    y = np.array([q31(int(v), multiplier, shift) for v in np.ravel(total)], "i8").reshape(np.shape(total))
+    return bounded(y).astype("i2")
+
+
+def matmul(x, y, options, scales):
+    if options["adj_x"]:
+        x = np.swapaxes(x, -1, -2)
+    if options["adj_y"]:
+        y = np.swapaxes(y, -1, -2)
+    first, second, out = (np.float32(s) for s in scales)
+    sums = np.matmul(x.astype(object), y.astype(object))
+    return bounded(scaled(sums, float(first * second) / float(out), q15)).astype("i2")

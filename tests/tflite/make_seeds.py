@@ -75,20 +75,37 @@ def moves():
     return tf.model(t, ops, ["x"], ["p", "n"])
 
 
-def described():
-    """Metadata, a signature, and a list of labels past the end."""
+def metadata(inputs=(), outputs=()):
+    """`inputs`: (means, deviations) of each; `outputs`: [(file of labels, its language)] of each."""
+    def normalized(mean, std):
+        return {4: [{0: tf.Number("B", 1), 1: {0: tf.ints(mean, "f"), 1: tf.ints(std, "f")}}]}
+
+    def named(*files):
+        return {6: [{0: name, 2: tf.Number("b", 2), 3: language} for name, language in files]}
+
     told = tf.Writer()
     told.out += bytes(4) + b"M001"
-    told.put(0, "I", told.table({0: "namer", 1: "what it does", 2: "v1", 4: "a test"}))
+    told.put(0, "I", told.table({0: "namer", 1: "what it does", 2: "v1", 4: "a test",
+                                 3: [{2: [normalized(*given) for given in inputs], 3: [named(*given) for given in outputs]}]}))
+    return {"4": [{}, {0: tf.Vector(bytes(told.out), 1, 16)}], "6": [{0: "TFLITE_METADATA", 1: tf.Number("I", 1)}]}
+
+
+def packed(**files):
+    """A zip archive of texts, whose offsets count from its own start."""
+    archive = io.BytesIO()
+    with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as z:
+        for name, text in files.items():
+            z.writestr(zipfile.ZipInfo(name + ".txt"), text, zipfile.ZIP_DEFLATED if len(text) > 50 else zipfile.ZIP_STORED)
+    return archive.getvalue()
+
+
+def described():
+    """Metadata, a signature, and a list of labels past the end."""
     t = [tf.tensor("x", "float32", (2,)), tf.tensor("y", "float32", (2,))]
     signature = {0: [{0: "in", 1: tf.Number("I", 0)}], 1: [{0: "out", 1: tf.Number("I", 1)}], 2: "serve"}
     data = tf.model(t, [("RELU", ["x"], ["y"], None)], ["x"], ["y"], **{
-        "4": [{}, {0: tf.Vector(bytes(told.out), 1, 16)}], "6": [{0: "TFLITE_METADATA", 1: tf.Number("I", 1)}],
-        "7": [signature]})
-    packed = io.BytesIO()
-    with zipfile.ZipFile(packed, "w") as archive:
-        archive.writestr(zipfile.ZipInfo("labels.txt"), "cat\ndog\n")
-    return data + packed.getvalue()
+        **metadata([([127.5], [127.5])], [[("labels.txt", None)]]), "7": [signature]})
+    return data + packed(labels="cat\ndog\n")
 
 
 def detector():
@@ -138,7 +155,37 @@ def lstm():
     return tf.model(t, [("UNIDIRECTIONAL_SEQUENCE_LSTM", ins, ["y"], {"act": 4, "time_major": 0})], ["x"], ["y"])
 
 
-SEEDS = {"variables": variables, "lstm": lstm, "detector": detector, "places": places, "conv": conv, "quantized": quantized, "int16": int16, "half": half, "moves": moves, "described": described}
+def loop():
+    """A loop of branches: x is doubled while it is small, by one of two subgraphs."""
+    def number(*names):
+        return [tf.tensor(n, "float32", (1,)) for n in names]
+
+    small = ([*number("x"), tf.constant("limit", np.float32([8])), tf.tensor("c", "bool", (1,))], [("LESS", ["x", "limit"], ["c"], None)], ["x"], ["c"])
+    body = ([*number("x", "y"), tf.constant("one", np.float32([1])), tf.tensor("c", "bool", (1,))],
+            [("LESS", ["x", "one"], ["c"], None), ("IF", ["c", "x"], ["y"], {"then": 3, "else": 4})], ["x"], ["y"])
+    first = ([*number("x"), tf.constant("k", np.float32([1]))], [], ["x"], ["k"])
+    double = (number("x", "y"), [("ADD", ["x", "x"], ["y"], {"act": 0})], ["x"], ["y"])
+    return tf.model(number("x", "y"), [("WHILE", ["x"], ["y"], {"cond": 1, "body": 2})], ["x"], ["y"], [small, body, first, double])
+
+
+def entries():
+    """Two signatures, of a subgraph each, of which the second has a branch; -1 is an open batch."""
+    def rows(*names):
+        return [tf.tensor(n, "float32", (1, 2), signature=(-1, 2)) for n in names]
+
+    def of(key, graph, **ends):
+        return {0: [{0: "in", 1: tf.Number("I", ends["x"])}], 1: [{0: "out", 1: tf.Number("I", ends["y"])}], 2: key,
+                4: tf.Number("I", graph) if graph else None}
+
+    decode = ([*rows("code"), tf.constant("by", np.float32([[2, 4]])), tf.constant("yes", np.array(True)), *rows("half", "whole")],
+              [("DIV", ["code", "by"], ["half"], {"act": 0}), ("IF", ["yes", "half"], ["whole"], {"then": 2, "else": 2})], ["code"], ["whole"])
+    negative = (rows("a", "b"), [("NEG", ["a"], ["b"], None)], ["a"], ["b"])
+    t = [*rows("x"), tf.constant("by", np.float32([[2, 4]])), *rows("y")]
+    return tf.model(t, [("MUL", ["x", "by"], ["y"], {"act": 0})], ["x"], ["y"], [decode, negative], **{
+        "7": [of("encode", 0, x=0, y=2), of("decode", 1, x=0, y=4)]})
+
+
+SEEDS = {"entries": entries, "loop": loop, "variables": variables, "lstm": lstm, "detector": detector, "places": places, "conv": conv, "quantized": quantized, "int16": int16, "half": half, "moves": moves, "described": described}
 
 if __name__ == "__main__":
     folder = pathlib.Path(sys.argv[1]) if len(sys.argv) > 1 else HERE.parent / "fuzz/tflite"

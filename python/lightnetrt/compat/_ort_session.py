@@ -279,7 +279,7 @@ class Model:
 
     def _value_of(self, array, wanted):
         """A value, and what has its memory."""
-        array = numpy.asarray(array)
+        array = numpy.asarray(lightnetrt._from_numbers(array, wanted.dtype if wanted else None))
         if array.dtype.kind in "OUS":
             return self._value_of_strings(array)
         number = _NUMBERS.get(wanted.dtype if wanted else None, 0)

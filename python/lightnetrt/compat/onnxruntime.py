@@ -35,10 +35,16 @@ def _error(name, code, text, *bases):
 Fail = _error("Fail", 1, "FAIL")
 InvalidArgument = _error("InvalidArgument", 2, "INVALID_ARGUMENT", ValueError)
 NoSuchFile = _error("NoSuchFile", 3, "NO_SUCHFILE", FileNotFoundError)
+NoModel = _error("NoModel", 4, "NO_MODEL")
+EngineError = _error("EngineError", 5, "ENGINE_ERROR")
 RuntimeException = _error("RuntimeException", 6, "RUNTIME_EXCEPTION")
 InvalidProtobuf = _error("InvalidProtobuf", 7, "INVALID_PROTOBUF", ValueError)
+ModelLoaded = _error("ModelLoaded", 8, "MODEL_LOADED")
 NotImplemented = _error("NotImplemented", 9, "NOT_IMPLEMENTED", NotImplementedError)
 InvalidGraph = _error("InvalidGraph", 10, "INVALID_GRAPH", ValueError)
+EPFail = _error("EPFail", 11, "EP_FAIL")
+_ERRORS = (Fail, InvalidArgument, NoSuchFile, NoModel, EngineError, RuntimeException, InvalidProtobuf, ModelLoaded,
+           NotImplemented, InvalidGraph, EPFail)
 
 
 def _module(name, **names):
@@ -49,17 +55,13 @@ def _module(name, **names):
 
 
 capi = _module("capi")
-capi.onnxruntime_pybind11_state = _module(
-    "capi.onnxruntime_pybind11_state", Fail=Fail, InvalidArgument=InvalidArgument, NoSuchFile=NoSuchFile,
-    RuntimeException=RuntimeException, InvalidProtobuf=InvalidProtobuf, NotImplemented=NotImplemented,
-    InvalidGraph=InvalidGraph)
+capi.onnxruntime_pybind11_state = _module("capi.onnxruntime_pybind11_state", **{kind.__name__: kind for kind in _ERRORS})
 
 _CLASSES = {"LN_INVALID": InvalidArgument, "LN_SYNTAX": InvalidProtobuf, "LN_UNSUPPORTED": NotImplemented,
             "LN_NOT_FOUND": InvalidArgument, "LN_LIMIT": RuntimeException, "LN_NO_MEMORY": RuntimeException}
 
 
-_CLASSES_OF_CODES = {kind._code: kind for kind in (Fail, InvalidArgument, NoSuchFile, RuntimeException, InvalidProtobuf,
-                                                   NotImplemented, InvalidGraph)}
+_CLASSES_OF_CODES = {kind._code: kind for kind in _ERRORS}
 
 
 def _translate(reason):
@@ -161,7 +163,7 @@ class SessionOptions(_Options):
                      enable_mem_pattern=True, enable_mem_reuse=True, enable_profiling=False,
                      profile_file_prefix="onnxruntime_profile_", optimized_model_filepath="",
                      use_deterministic_compute=False, use_per_session_threads=True)
-    __slots__ = (*_DEFAULTS, "_entries", "_symbols", "_files", "_libraries", "_initializers", "_external")
+    __slots__ = (*_DEFAULTS, "_entries", "_symbols", "_files", "_libraries", "_initializers", "_external", "_has_provider")
 
     def __init__(self):
         super().__init__()
@@ -171,6 +173,7 @@ class SessionOptions(_Options):
         self._libraries = []
         self._initializers = {}
         self._external = {}
+        self._has_provider = False
 
     def add_session_config_entry(self, key, value):
         self._entries[str(key)] = str(value)
@@ -179,6 +182,14 @@ class SessionOptions(_Options):
         if key not in self._entries:
             raise RuntimeException(f"SessionOptions does not have configuration with key: {key}")
         return self._entries[key]
+
+    def add_provider(self, name, options):
+        if name != _CPU:
+            raise Fail(f"provider '{name}' is not available; the only one is {_CPU}")
+        self._has_provider = True
+
+    def has_providers(self):
+        return self._has_provider
 
     def add_free_dimension_override_by_name(self, name, size):
         self._symbols[name] = size
@@ -253,6 +264,38 @@ class RunOptions(_Options):
 
     def get_run_config_entry(self, key):
         return self._entries[key]
+
+
+# ---- Memory: it is planned when a session is created, so arenas have no effect ----
+
+class OrtAllocatorType(IntEnum):
+    INVALID = -1
+    ORT_DEVICE_ALLOCATOR = 0
+    ORT_ARENA_ALLOCATOR = 1
+
+
+class OrtMemType(IntEnum):
+    CPU_INPUT = -2
+    CPU_OUTPUT = -1
+    DEFAULT = 0
+
+
+class OrtMemoryInfo:
+    def __init__(self, name, allocator_type, id, mem_type):
+        _only_cpu(name.lower())
+        self.name, self.allocator_type = name, _convert("OrtMemoryInfo.allocator_type", OrtAllocatorType, allocator_type)
+        self.id, self.mem_type = id, _convert("OrtMemoryInfo.mem_type", OrtMemType, mem_type)
+
+
+class OrtArenaCfg:
+    def __init__(self, *sizes):
+        """A dict, or the four numbers; -1 is the default of each."""
+        self.sizes = sizes
+
+
+def create_and_register_allocator(memory_info, arena_cfg=None):
+    if not isinstance(memory_info, OrtMemoryInfo):
+        raise TypeError(f"memory_info is an OrtMemoryInfo, not {memory_info!r}")
 
 
 # ---- Values ----
@@ -384,8 +427,7 @@ class IOBinding:
         self._inputs[name] = array
 
     def _bind_output(self, name, array):
-        self._session._need_output(name)
-        self._outputs[name] = array
+        self._outputs[name] = array  # the run refuses a name that the model does not have
 
     def bind_cpu_input(self, name, array):
         self._bind_input(name, array)
@@ -481,6 +523,9 @@ def disable_telemetry_events():
     """There is no telemetry."""
 
 
+enable_telemetry_events = disable_telemetry_events
+
+
 def _take_providers(providers):
     if isinstance(providers, str):
         raise ValueError(f"providers is a list, such as ['{_CPU}'], not '{providers}'")
@@ -507,13 +552,27 @@ def _declared_types(source):
     return texts
 
 
+def _free_name(path):
+    """A file that is not there, beside `path`, whose name says that it is ONNX."""
+    name, i = f"{path}.onnx", 0
+    while os.path.lexists(name):
+        i += 1
+        name = f"{path}.{i}.onnx"
+    return name
+
+
 def _write(source, path, options):
     """The model as it was read, as ONNX whatever the name: what rewriting makes has operators of LightNet alone."""
     path = os.fspath(path)
-    named = path if path.endswith(".onnx") else path + ".onnx"
+    named = path if path.endswith(".onnx") else _free_name(path)
     lightnetrt.convert(source, named, **options)
-    if named != path:
+    if named == path:
+        return
+    try:
         os.replace(named, path)
+    except OSError as reason:
+        os.unlink(named)
+        raise Fail(f"cannot write '{path}': {reason.strerror}") from None
 
 
 def _translate_unread(reason, source):
@@ -639,12 +698,16 @@ class InferenceSession:
             stored = {"tensor(bfloat16)": "tensor(uint16)", "tensor(int4)": "tensor(int8)"}
             if given != item.type and stored.get(item.type) != given and "float8" not in item.type:
                 raise InvalidArgument(f"Unexpected input data type. Actual: ({given}) , expected: ({item.type})")
-            self._check_shape(item, value.shape)
+            feeds[name] = self._fitted(item, value)
 
-    def _check_shape(self, item, shape):
+    def _fitted(self, item, value):
+        """The value, in the shape that the model takes: one element of any rank is a scalar, as there."""
+        shape = value.shape
         info = next(i for i in self._model.inputs if i.name == item.name)
         if info.shape is None:
-            return
+            return value
+        if len(info.shape) == 0 and value.size == 1:
+            return value.reshape(())
         if len(shape) != len(info.shape):
             raise InvalidArgument(f"Invalid rank for input: {item.name} Got: {len(shape)} Expected: {len(info.shape)} "
                                   "Please fix either the inputs/outputs or the model.")
@@ -653,6 +716,7 @@ class InferenceSession:
         if wrong:
             raise InvalidArgument(f"Got invalid dimensions for input: {item.name} for the following indices\n"
                                   f"{''.join(wrong)} Please fix either the inputs/outputs or the model.")
+        return value
 
     def run(self, output_names, input_feed, run_options=None):
         names = [item.name for item in self._outputs]

@@ -9,6 +9,8 @@ so that `get_tensor_details` lists inputs and outputs. Delegates for other proce
 """
 import enum
 import os
+import re
+import struct
 
 import numpy
 
@@ -90,6 +92,41 @@ def _read_ends(text):
     return dict(end.split("=", 1) for end in text.split(", ") if end)
 
 
+def _fields(data, table):
+    """A function from a field's number to its place in the bytes, None where the table has none."""
+    vtable = table - struct.unpack_from("<i", data, table)[0]
+    size, = struct.unpack_from("<H", data, vtable)
+
+    def place(field):
+        offset = struct.unpack_from("<H", data, vtable + 4 + 2 * field)[0] if 6 + 2 * field <= size else 0
+        return table + offset if offset else None
+    return place
+
+
+def _follow(data, at):
+    return at + struct.unpack_from("<I", data, at)[0]
+
+
+def _with_first(content, index):
+    """The bytes of a model, which has been read, with subgraph `index` and the first one in each other's places."""
+    data = bytearray(content)
+    model = _fields(data, _follow(data, 0))
+    graphs = _follow(data, model(2))
+    count, = struct.unpack_from("<I", data, graphs)
+    if index >= count:
+        raise ValueError(f"the signature is of subgraph {index} of {count}")
+    slots = graphs + 4, graphs + 4 + 4 * index
+    tables = [_follow(data, slot) for slot in slots]
+    for slot, table in zip(slots, reversed(tables)):
+        struct.pack_into("<I", data, slot, table - slot)
+    signatures = _follow(data, model(7))
+    for i in range(struct.unpack_from("<I", data, signatures)[0]):
+        place = _fields(data, _follow(data, signatures + 4 + 4 * i))(4)
+        if place and struct.unpack_from("<I", data, place)[0] == index:
+            struct.pack_into("<I", data, place, 0)
+    return bytes(data)
+
+
 class Interpreter:
     """A model and one run at a time; several threads take an interpreter each.
 
@@ -123,6 +160,7 @@ class Interpreter:
         except (lightnetrt.FormatError, lightnetrt.UnsupportedError) as reason:
             raise ValueError(str(reason)) from None
         self._model = model
+        self._source, self._threads, self._others = source, num_threads, {}
         properties = model.metadata.properties
         report = lightnetrt.preflight(source)
         stated = dict(report["inputs"] + report["outputs"])  # "FLOAT32[?, 3]", whatever size an open dimension has until a run
@@ -135,11 +173,15 @@ class Interpreter:
                 tensors[side].append(_Tensor(len(tensors[0]) + len(tensors[1]), info, stated.get(info.name, ""),
                                              properties.get(f"quantization {info.name}")))
         self._inputs, self._outputs = tensors
-        self._signatures = {}
+        self._signatures, self._subgraphs = {}, {}
         for key, text in properties.items():
             if key.startswith("signature "):
+                key = key[len("signature "):]
+                other = re.search(r" \(subgraph (\d+)\)$", text)
+                if other:
+                    text, self._subgraphs[key] = text[:other.start()], int(other[1])
                 before, after = text.split(" -> ", 1)
-                self._signatures[key[len("signature "):]] = _read_ends(before), _read_ends(after)
+                self._signatures[key] = _read_ends(before), _read_ends(after)
         self._state = {}
         self._is_allocated = False
 
@@ -243,7 +285,23 @@ class Interpreter:
             signature_key = next(iter(self._signatures))
         if signature_key not in self._signatures:
             raise ValueError(f"Invalid signature_key provided: {signature_key!r}; the model has {list(self._signatures)}")
-        return SignatureRunner(self, signature_key)
+        return SignatureRunner(self._of_signature(signature_key), signature_key)
+
+    def _of_signature(self, key):
+        """The interpreter whose first subgraph the signature is of."""
+        index = self._subgraphs.get(key, 0)
+        if index == 0:
+            return self
+        if index not in self._others:
+            content = self._source
+            if not isinstance(content, (bytes, bytearray, memoryview)):
+                with open(content, "rb") as file:
+                    content = file.read()
+            other = Interpreter(model_content=_with_first(content, index), num_threads=self._threads)
+            if self._variables or other._variables:
+                raise ValueError(f"signature '{key}' is of subgraph {index} of a model with variables, which subgraphs do not share here")
+            self._others[index] = other
+        return self._others[index]
 
 
 class SignatureRunner:

@@ -96,6 +96,10 @@ static function_f32 *function_of(ln_func func)
     case LN_FUNC_LOG: return ln_log_f32;
     case LN_FUNC_SIN: return ln_sin_f32;
     case LN_FUNC_COS: return ln_cos_f32;
+    case LN_FUNC_FLOOR: return ln_floor_f32;
+    case LN_FUNC_CEIL: return ln_ceil_f32;
+    case LN_FUNC_ROUND: return ln_round_f32;
+    case LN_FUNC_SIGN: return ln_sign_f32;
     default: return NULL;
     }
 }

@@ -22,6 +22,7 @@
 #include "arch/cpu/kernels/gemm/partition.h"
 #include "base/checked.h"
 #include "base/deadline.h"
+#include "base/grain.h"
 #include "op/onnx/matmul.h"
 #include "op/prepare.h"
 
@@ -225,7 +226,7 @@ static void run_slot(void *user, size_t slot)
 static void plan_stack(stack_job *job, size_t threads)
 {
     size_t n = job->args.n, wanted = ln_div_up(threads * PARTS_PER_THREAD, job->count);
-    size_t most = PART_BYTES / sizeof(float) / (job->args.k ? job->args.k : 1);
+    size_t most = ln_grain(PART_BYTES) / sizeof(float) / (job->args.k ? job->args.k : 1);
     job->part = threads > 1 ? ln_min(most, ln_div_up(n, wanted)) : most;
     job->part = ln_div_up(job->part ? job->part : 1, PART_COLUMNS) * PART_COLUMNS;
     job->parts = ln_div_up(n, job->part);

@@ -9,6 +9,7 @@
 #include "arch/cpu/functions.h"
 #include "arch/cpu/kernels/gemm/partition.h"
 #include "arch/cpu/nhwc.h"
+#include "base/grain.h"
 #include "op/prepare.h"
 
 // Floats that are copied in about 20 microseconds.
@@ -121,7 +122,7 @@ ln_status ln_cpu_pad_nhwc(ln_call *call)
     if (pad.dst->len == 0)
         return LN_OK;
     pad.rows = (size_t)pad.dst->dims[0] * (size_t)pad.dst->dims[1];
-    size_t tasks = (size_t)pad.dst->len / TASK_FLOATS;
+    size_t tasks = (size_t)pad.dst->len / ln_grain(TASK_FLOATS);
     pad.tasks = ln_min(tasks ? tasks : 1, pad.rows);
     ln_pool_run(ln_cpu_call_pool(call), pad.tasks, run_task, &pad);
     return LN_OK;

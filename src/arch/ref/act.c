@@ -68,10 +68,24 @@ double ln_ref_act(ln_act act, double alpha, double beta, double x)
 }
 #pragma GCC diagnostic pop
 
-void ln_ref_act_values(ln_act act, double alpha, double beta, int64_t count, double *values)
+// The largest number that rounds to a zero of the type.
+static double rounds_to_zero(tl_dtype dtype)
 {
+    return dtype == TL_FLOAT      ? 0x1p-150
+           : dtype == TL_FLOAT16  ? 0x1p-25
+           : dtype == TL_BFLOAT16 ? 0x1p-134
+                                  : 0;
+}
+
+// A negative number that rounds to a zero has made that -0 for an activation of its own: a ReLU,
+// which is exact, leaves it.
+void ln_ref_act_values(ln_act act, double alpha, double beta, tl_dtype dtype, int64_t count,
+                       double *values)
+{
+    const double least = -rounds_to_zero(dtype);
     for (int64_t i = 0; act != LN_ACT_NONE && i < count; i++)
-        values[i] = ln_ref_act(act, alpha, beta, values[i]);
+        values[i] =
+            ln_ref_act(act, alpha, beta, values[i] < 0 && values[i] >= least ? -0.0 : values[i]);
 }
 
 // Of integers: what has a meaning in them wraps, the others are computed in double and go toward
@@ -137,7 +151,8 @@ ln_status ln_ref_scale_shift(ln_call *call)
         size_t c = i % channels;
         double value = ln_elem_real(src, i / channels * row + first + c) * ln_elem_real(scale, c) +
                        ln_elem_real(offset, c);
-        ln_elem_set_real(dst, i, ln_ref_act(of.act, (double)of.alpha, (double)of.beta, value));
+        ln_ref_act_values(of.act, (double)of.alpha, (double)of.beta, dst->dtype, 1, &value);
+        ln_elem_set_real(dst, i, value);
     }
     return LN_OK;
 }

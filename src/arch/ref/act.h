@@ -16,8 +16,9 @@ LN_CPPSTART
 // The activation of one number.
 double ln_ref_act(ln_act act, double alpha, double beta, double x);
 
-// Of `count` numbers in place.
-void ln_ref_act_values(ln_act act, double alpha, double beta, int64_t count, double *values);
+// Of `count` numbers, which become elements of type `dtype`, in place.
+void ln_ref_act_values(ln_act act, double alpha, double beta, tl_dtype dtype, int64_t count,
+                       double *values);
 
 // Of all elements of `src`, numbers or bools; `dst` may be `src`. Both are of one type and shape.
 void ln_ref_act_tensor(const tl_tensor *src, tl_tensor *dst, ln_act act, double alpha, double beta);

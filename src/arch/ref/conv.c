@@ -121,7 +121,7 @@ LN_REF_INLINE void finish_row(const conv *c, tl_dtype dtype, int64_t at, int64_t
         ln_ref_store_sums(sums, dtype, count, a->act == LN_ACT_RELU, c->dst->data, (size_t)at);
         return;
     }
-    ln_ref_act_values(a->act, a->alpha, a->beta, count, sums->real);
+    ln_ref_act_values(a->act, a->alpha, a->beta, c->dst->dtype, count, sums->real);
     ln_ref_store_reals(c->dst, at, count, sums->real);
 }
 

@@ -89,7 +89,8 @@ LN_REF_INLINE void store_row(const product *p, tl_dtype dtype, int64_t i, int64_
     }
     if (!p->is_addend_last)
         add_addend(p, dtype, at, count, values);
-    ln_ref_act_values(p->activation.act, p->activation.alpha, p->activation.beta, count, values);
+    ln_ref_act_values(p->activation.act, p->activation.alpha, p->activation.beta, p->dst->dtype,
+                      count, values);
     if (p->is_addend_last)
         add_addend(p, dtype, at, count, values);
     ln_ref_store_reals(p->dst, at, count, values);

@@ -58,6 +58,19 @@ static void convolve_row(const conv *c, int64_t n, int64_t row)
     }
 }
 
+// A zero point for each channel may have axes of one element before them.
+static float *centre_weight(ln_call *call, const tl_tensor *weight)
+{
+    const tl_tensor *zero = ln_call_in(call, 5);
+    if (!zero || zero->ndim < 2)
+        return ln_quant_centred(call, weight, zero, 0);
+    int count = zero->len;
+    tl_tensor flat = *zero;
+    flat.ndim = 1;
+    flat.dims = &count;
+    return ln_quant_centred(call, weight, &flat, 0);
+}
+
 ln_status ln_ref_quant_conv(ln_call *call)
 {
     conv c;
@@ -69,7 +82,7 @@ ln_status ln_ref_quant_conv(ln_call *call)
     if (dst->len == 0)
         return LN_OK;
     c.src = ln_quant_centred(call, c.args.src, ln_call_in(call, 3), -1);
-    c.weight = ln_quant_centred(call, c.args.weight, ln_call_in(call, 5), 0);
+    c.weight = centre_weight(call, c.args.weight);
     if (!c.src || !c.weight)
         return ln_error_status();
     c.in_len = ln_window_in_len(&c.args.window);

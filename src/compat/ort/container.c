@@ -148,17 +148,22 @@ static ort_type *type_of(const ln_object *object)
     return NULL;
 }
 
+ort_type *ort_type_of(const ort_value *value)
+{
+    ort_type *type = value->object ? type_of(value->object) : ort_type_new(value->kind);
+    if (type && value->kind == ORT_TENSOR && !ort_shape_copy(&type->shape, &value->shape)) {
+        ort_type_free(type);
+        return NULL;
+    }
+    return type;
+}
+
 static ort_status *GetTypeInfo(const ort_value *value, ort_type **out)
 {
     OUT(out, NULL);
     NEED(value);
-    ort_type *type = value->object ? type_of(value->object) : ort_type_new(value->kind);
-    if (!type || (value->kind == ORT_TENSOR && !ort_shape_copy(&type->shape, &value->shape))) {
-        ort_type_free(type);
-        return ort_fail_memory();
-    }
-    *out = type;
-    return NULL;
+    *out = ort_type_of(value);
+    return *out ? NULL : ort_fail_memory();
 }
 
 const ort_row ort_container_slots[] = {

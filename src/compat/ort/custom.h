@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Custom operators: kernels in libraries that were written for ONNX Runtime.
 //
-//     custom.c          domains and libraries, which options of sessions hold
-//     custom_model.c    the nodes of a model that are theirs: each becomes one operator of LightNet
-//     custom_op.c       that operator: it infers and computes with the kernel of its node
-//     custom_kernel.c   kernels, and what they ask about their node
-//     custom_context.c  what kernels ask during a run, and shape functions before it
+//     custom.c           domains and libraries, which options of sessions hold
+//     custom_model.c     nodes of a model that are theirs: each becomes one operator of LightNet
+//     custom_function.c  functions of a model that have such nodes
+//     custom_op.c        that operator: it infers and computes with the kernel of its node
+//     custom_kernel.c    kernels, and what they ask about their node
+//     custom_context.c   what kernels ask during a run, and shape functions before it
+//     custom_invoke.c    operators of ONNX that kernels create and run
 //
 // A node is known to LightNet by its number among the nodes of its session, which is the number of
 // the call that the thread is in: `ort_scope`.
@@ -17,6 +19,7 @@
 
 #include "compat/ort/ort.h"
 #include "compat/ort/wire.h"
+#include "serial/onnx_fields.h"
 
 // ---- What libraries bring ----
 
@@ -129,6 +132,7 @@ struct ort_kernel_info {
 struct ort_nodes {
     ort_kernel_info *items;
     size_t count;
+    ort_env *env;         // of the session, which holds it
     ort_custom *customs;  // held
     ort_pair *entries;    // of the options
     pthread_mutex_t lock; // of kernels that runs create
@@ -144,9 +148,24 @@ ort_status *ort_variant_kernel(ort_kernel_info *node, ort_variant *variant, void
 typedef struct ort_attribute {
     struct ort_attribute *next; // of those that a shape function has got
     ort_cursor message;
-    int type; // by its number in ONNX
+    int type;             // by its number in ONNX
+    unsigned char *owned; // the message, of one that a kernel has made; else NULL
     char name[];
 } ort_attribute;
+
+// Types of attributes, as functions of kernels number them, and by these their numbers in ONNX.
+enum {
+    ORT_ATTR_INT = 1,
+    ORT_ATTR_INTS,
+    ORT_ATTR_FLOAT,
+    ORT_ATTR_FLOATS,
+    ORT_ATTR_STRING,
+    ORT_ATTR_STRINGS,
+    ORT_ATTR_GRAPH,
+    ORT_ATTR_TENSOR,
+    ORT_ATTR_COUNT
+};
+extern const int ort_attribute_types[ORT_ATTR_COUNT];
 
 ort_status *ort_attribute_find(const ort_kernel_info *node, const char *name, ort_attribute **out);
 

@@ -5,6 +5,10 @@
 
 #include <string.h>
 
+#include "op/call.h"
+
+#define MAX_BATCHES ((size_t)1 << 20)
+
 // ---- Inputs and outputs ----
 
 static ort_status *KernelContext_GetInputCount(const ort_kernel_context *context, size_t *out)
@@ -171,18 +175,58 @@ static ort_status *get_none(const ort_kernel_context *context, void **out)
     return NULL;
 }
 
+// Of a stream of another device, which a kernel on the CPU does not have.
+static ort_status *KernelContext_GetResource(const ort_kernel_context *context, int version, int id,
+                                             void **out)
+{
+    OUT(out, NULL);
+    NEED(context);
+    return ort_fail(ORT_INVALID_ARGUMENT,
+                    "resource %d of version %d: resources are those of a stream, and kernels on "
+                    "the CPU have no stream",
+                    id, version);
+}
+
 // ---- Threads ----
 
-// One after the other: the operator has one thread.
+// A job of ParallelFor: `batch_count` ranges of indices, each done by one thread.
+typedef struct batches {
+    void (*function)(void *user, size_t index);
+    void *user;
+    size_t count, batch_count;
+    const ort_logger *logger;
+} batches;
+
+static size_t first_of(const batches *job, size_t batch)
+{
+    size_t rest = job->count % job->batch_count;
+    return batch * (job->count / job->batch_count) + (batch < rest ? batch : rest);
+}
+
+static void run_batch(void *user, size_t index)
+{
+    const batches *job = user;
+    const ort_logger *before = ort_log_to(job->logger);
+    for (size_t i = first_of(job, index), end = first_of(job, index + 1); i < end; i++)
+        job->function(job->user, i);
+    ort_log_to(before);
+}
+
+// On the threads of the run. A kernel may use what all indices have written, so none is left out
+// when the run is cancelled or out of time meanwhile.
 static ort_status *KernelContext_ParallelFor(const ort_kernel_context *context,
                                              void (*function)(void *user, size_t index),
                                              size_t count, size_t batch_count, void *user)
 {
-    (void)batch_count;
     NEED(context);
     NEED(function);
-    for (size_t i = 0; i < count; i++)
-        function(user, i);
+    if (count == 0)
+        return NULL;
+    size_t wanted = batch_count ? batch_count : ln_call_thread_count(context->call);
+    batches job = {function, user, count, wanted < count ? wanted : count, ort_log_current()};
+    if (job.batch_count > MAX_BATCHES)
+        job.batch_count = MAX_BATCHES;
+    ln_call_run_tasks(context->call, job.batch_count, run_batch, &job);
     return NULL;
 }
 
@@ -246,6 +290,7 @@ const ort_row ort_custom_context_slots[] = {
     SLOT(KernelContext_GetAllocator),
     SLOT(KernelContext_GetScratchBuffer),
     SLOT(KernelContext_ParallelFor),
+    SLOT(KernelContext_GetResource),
     SLOT_AS(KernelContext_GetGPUComputeStream, get_none),
     SLOT_AS(KernelContext_GetSyncStream, get_none),
     SLOT(ShapeInferContext_GetInputCount),

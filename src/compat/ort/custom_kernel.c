@@ -8,29 +8,11 @@
 
 #include <lightnet/onnx_data.h>
 
-enum { NODE_ATTRIBUTE = 5 };
-enum {
-    ATTRIBUTE_NAME = 1,
-    ATTRIBUTE_FLOAT = 2,
-    ATTRIBUTE_INT = 3,
-    ATTRIBUTE_STRING = 4,
-    ATTRIBUTE_TENSOR = 5,
-    ATTRIBUTE_FLOATS = 7,
-    ATTRIBUTE_INTS = 8,
-    ATTRIBUTE_STRINGS = 9,
-    ATTRIBUTE_TYPE = 20,
-    ATTRIBUTE_REFERENCE = 21
-};
-
-// Of attributes, as ONNX numbers them, and as functions of kernels do.
-enum { IS_FLOAT = 1, IS_INT, IS_STRING, IS_TENSOR, IS_FLOATS = 6, IS_INTS, IS_STRINGS };
-enum {
-    OP_ATTR_INT = 1,
-    OP_ATTR_INTS,
-    OP_ATTR_FLOAT,
-    OP_ATTR_FLOATS,
-    OP_ATTR_STRING,
-    OP_ATTR_STRINGS
+const int ort_attribute_types[ORT_ATTR_COUNT] = {
+    [ORT_ATTR_INT] = LN_ATTRIBUTE_INT,       [ORT_ATTR_INTS] = LN_ATTRIBUTE_INTS,
+    [ORT_ATTR_FLOAT] = LN_ATTRIBUTE_FLOAT,   [ORT_ATTR_FLOATS] = LN_ATTRIBUTE_FLOATS,
+    [ORT_ATTR_STRING] = LN_ATTRIBUTE_STRING, [ORT_ATTR_STRINGS] = LN_ATTRIBUTE_STRINGS,
+    [ORT_ATTR_GRAPH] = LN_ATTRIBUTE_GRAPH,   [ORT_ATTR_TENSOR] = LN_ATTRIBUTE_TENSOR,
 };
 
 // ---- Kernels ----
@@ -97,13 +79,13 @@ ort_status *ort_nodes_start(ort_nodes *nodes, const ort_ends *replaceable)
 static int guess_type(uint64_t number)
 {
     switch (number) {
-    case ATTRIBUTE_FLOAT: return IS_FLOAT;
-    case ATTRIBUTE_INT: return IS_INT;
-    case ATTRIBUTE_STRING: return IS_STRING;
-    case ATTRIBUTE_TENSOR: return IS_TENSOR;
-    case ATTRIBUTE_FLOATS: return IS_FLOATS;
-    case ATTRIBUTE_INTS: return IS_INTS;
-    case ATTRIBUTE_STRINGS: return IS_STRINGS;
+    case LN_ONNX_attribute_f: return LN_ATTRIBUTE_FLOAT;
+    case LN_ONNX_attribute_i: return LN_ATTRIBUTE_INT;
+    case LN_ONNX_attribute_s: return LN_ATTRIBUTE_STRING;
+    case LN_ONNX_attribute_t: return LN_ATTRIBUTE_TENSOR;
+    case LN_ONNX_attribute_floats: return LN_ATTRIBUTE_FLOATS;
+    case LN_ONNX_attribute_ints: return LN_ATTRIBUTE_INTS;
+    case LN_ONNX_attribute_strings: return LN_ATTRIBUTE_STRINGS;
     default: return 0;
     }
 }
@@ -114,7 +96,7 @@ static int type_of(ort_cursor message)
     int stated = 0, guessed = 0;
     ort_field f;
     while (ort_read_field(&message, &f)) {
-        if (f.number == ATTRIBUTE_TYPE && f.wire == ORT_WIRE_VARINT)
+        if (f.number == LN_ONNX_attribute_type && f.wire == ORT_WIRE_VARINT)
             stated = f.bits < INT32_MAX ? (int)f.bits : 0;
         else if (guess_type(f.number))
             guessed = guess_type(f.number);
@@ -139,7 +121,7 @@ static bool is_name(ort_cursor attribute, const char *name)
 {
     ort_field f;
     size_t len = strlen(name);
-    return find_field(attribute, ATTRIBUTE_NAME, ORT_WIRE_BYTES, &f) &&
+    return find_field(attribute, LN_ONNX_attribute_name, ORT_WIRE_BYTES, &f) &&
            (size_t)(f.bytes.end - f.bytes.at) == len && memcmp(f.bytes.at, name, len) == 0;
 }
 
@@ -147,14 +129,12 @@ static bool is_name(ort_cursor attribute, const char *name)
 ort_status *ort_attribute_find(const ort_kernel_info *node, const char *name, ort_attribute **out)
 {
     ort_cursor message = {node->bytes, node->bytes + node->byte_count};
-    ort_field f, reference;
+    ort_field f;
     *out = NULL;
     while (ort_read_field(&message, &f)) {
-        if (f.number != NODE_ATTRIBUTE || f.wire != ORT_WIRE_BYTES || !is_name(f.bytes, name))
+        if (f.number != LN_ONNX_node_attribute || f.wire != ORT_WIRE_BYTES ||
+            !is_name(f.bytes, name))
             continue;
-        if (find_field(f.bytes, ATTRIBUTE_REFERENCE, ORT_WIRE_BYTES, &reference))
-            return ort_fail(ORT_NOT_IMPLEMENTED,
-                            "attribute '%s' is one of a function around the node", name);
         ort_attribute *found = ln_alloc(sizeof *found + strlen(name) + 1);
         if (!found)
             return ort_fail_memory();
@@ -197,20 +177,21 @@ static float read_float(ort_cursor bytes)
 static float float_of(ort_cursor attribute)
 {
     ort_field f;
-    return find_field(attribute, ATTRIBUTE_FLOAT, ORT_WIRE_32, &f) ? read_float(f.bytes) : 0;
+    return find_field(attribute, LN_ONNX_attribute_f, ORT_WIRE_32, &f) ? read_float(f.bytes) : 0;
 }
 
 static int64_t int_of(ort_cursor attribute)
 {
     ort_field f;
-    return find_field(attribute, ATTRIBUTE_INT, ORT_WIRE_VARINT, &f) ? (int64_t)f.bits : 0;
+    return find_field(attribute, LN_ONNX_attribute_i, ORT_WIRE_VARINT, &f) ? (int64_t)f.bits : 0;
 }
 
 static ort_cursor string_of(ort_cursor attribute)
 {
     ort_field f;
-    return find_field(attribute, ATTRIBUTE_STRING, ORT_WIRE_BYTES, &f) ? f.bytes
-                                                                       : (ort_cursor){NULL, NULL};
+    return find_field(attribute, LN_ONNX_attribute_s, ORT_WIRE_BYTES, &f)
+               ? f.bytes
+               : (ort_cursor){NULL, NULL};
 }
 
 // Elements of an array: up to `capacity` are written, all are counted.
@@ -220,7 +201,7 @@ static size_t read_floats(ort_cursor attribute, float *out, size_t capacity)
     ort_field f;
     while (ort_read_field(&attribute, &f)) {
         bool is_packed = f.wire == ORT_WIRE_BYTES;
-        if (f.number != ATTRIBUTE_FLOATS || (!is_packed && f.wire != ORT_WIRE_32))
+        if (f.number != LN_ONNX_attribute_floats || (!is_packed && f.wire != ORT_WIRE_32))
             continue;
         for (; f.bytes.end - f.bytes.at >= 4; f.bytes.at += 4, count++)
             if (count < capacity)
@@ -235,7 +216,8 @@ static size_t read_ints(ort_cursor attribute, int64_t *out, size_t capacity)
     ort_field f;
     while (ort_read_field(&attribute, &f)) {
         uint64_t bits = f.bits;
-        if (f.number != ATTRIBUTE_INTS || (f.wire != ORT_WIRE_BYTES && f.wire != ORT_WIRE_VARINT))
+        if (f.number != LN_ONNX_attribute_ints ||
+            (f.wire != ORT_WIRE_BYTES && f.wire != ORT_WIRE_VARINT))
             continue;
         while (f.wire == ORT_WIRE_VARINT || ort_read_varint(&f.bytes, &bits)) {
             if (count < capacity)
@@ -252,7 +234,7 @@ static bool next_string(ort_cursor *attribute, ort_cursor *out)
 {
     ort_field f;
     while (ort_read_field(attribute, &f)) {
-        if (f.number == ATTRIBUTE_STRINGS && f.wire == ORT_WIRE_BYTES) {
+        if (f.number == LN_ONNX_attribute_strings && f.wire == ORT_WIRE_BYTES) {
             *out = f.bytes;
             return true;
         }
@@ -267,7 +249,7 @@ static ort_status *KernelInfoGetAttribute_float(const ort_kernel_info *info, con
 {
     ort_cursor attribute;
     OUT(out, 0);
-    TRY(need_attribute(info, name, IS_FLOAT, &attribute));
+    TRY(need_attribute(info, name, LN_ATTRIBUTE_FLOAT, &attribute));
     *out = float_of(attribute);
     return NULL;
 }
@@ -277,7 +259,7 @@ static ort_status *KernelInfoGetAttribute_int64(const ort_kernel_info *info, con
 {
     ort_cursor attribute;
     OUT(out, 0);
-    TRY(need_attribute(info, name, IS_INT, &attribute));
+    TRY(need_attribute(info, name, LN_ATTRIBUTE_INT, &attribute));
     *out = int_of(attribute);
     return NULL;
 }
@@ -303,7 +285,7 @@ static ort_status *KernelInfoGetAttribute_string(const ort_kernel_info *info, co
                                                  char *out, size_t *size)
 {
     ort_cursor attribute;
-    TRY(need_attribute(info, name, IS_STRING, &attribute));
+    TRY(need_attribute(info, name, LN_ATTRIBUTE_STRING, &attribute));
     ort_cursor text = string_of(attribute);
     return copy_out(text.at, (size_t)(text.end - text.at), out, size);
 }
@@ -323,7 +305,7 @@ static ort_status *KernelInfoGetAttributeArray_float(const ort_kernel_info *info
 {
     ort_cursor attribute;
     NEED(size);
-    TRY(need_attribute(info, name, IS_FLOATS, &attribute));
+    TRY(need_attribute(info, name, LN_ATTRIBUTE_FLOATS, &attribute));
     TRY(check_capacity(out, size, read_floats(attribute, NULL, 0)));
     if (out)
         (void)read_floats(attribute, out, *size);
@@ -335,7 +317,7 @@ static ort_status *KernelInfoGetAttributeArray_int64(const ort_kernel_info *info
 {
     ort_cursor attribute;
     NEED(size);
-    TRY(need_attribute(info, name, IS_INTS, &attribute));
+    TRY(need_attribute(info, name, LN_ATTRIBUTE_INTS, &attribute));
     TRY(check_capacity(out, size, read_ints(attribute, NULL, 0)));
     if (out)
         (void)read_ints(attribute, out, *size);
@@ -352,7 +334,7 @@ static ort_status *KernelInfoGetAttributeArray_string(const ort_kernel_info *inf
     OUT(out, NULL);
     OUT(size, 0);
     NEED(allocator);
-    TRY(need_attribute(info, name, IS_STRINGS, &attribute));
+    TRY(need_attribute(info, name, LN_ATTRIBUTE_STRINGS, &attribute));
     for (ort_cursor c = attribute; next_string(&c, &text);)
         count++;
     char **texts = count > 0 ? allocator->alloc(allocator, count * sizeof *texts) : NULL;
@@ -375,16 +357,11 @@ static ort_status *KernelInfoGetAttributeArray_string(const ort_kernel_info *inf
     return NULL;
 }
 
-static ort_status *KernelInfoGetAttribute_tensor(const ort_kernel_info *info, const char *name,
-                                                 ort_allocator *allocator, ort_value **out)
+static ort_status *tensor_of(ort_cursor attribute, const char *name, ort_value **out)
 {
-    ort_cursor attribute;
     ort_field f;
-    OUT(out, NULL);
-    NEED(allocator);
-    TRY(need_attribute(info, name, IS_TENSOR, &attribute));
     ln_object *object;
-    if (!find_field(attribute, ATTRIBUTE_TENSOR, ORT_WIRE_BYTES, &f))
+    if (!find_field(attribute, LN_ONNX_attribute_t, ORT_WIRE_BYTES, &f))
         return ort_fail(ORT_INVALID_GRAPH, "attribute '%s' has no tensor", name);
     if (ln_onnx_read_value(f.bytes.at, (size_t)(f.bytes.end - f.bytes.at), name, LN_OBJECT_TENSOR,
                            &object) != LN_OK)
@@ -394,14 +371,55 @@ static ort_status *KernelInfoGetAttribute_tensor(const ort_kernel_info *info, co
     return status;
 }
 
-// ---- Attributes that shape functions ask for ----
+static ort_status *KernelInfoGetAttribute_tensor(const ort_kernel_info *info, const char *name,
+                                                 ort_allocator *allocator, ort_value **out)
+{
+    ort_cursor attribute;
+    OUT(out, NULL);
+    NEED(allocator);
+    TRY(need_attribute(info, name, LN_ATTRIBUTE_TENSOR, &attribute));
+    return tensor_of(attribute, name, out);
+}
+
+// ---- Attributes that shape functions ask for, and those that kernels make ----
+
+static ort_status *OpAttr_GetName(const ort_attribute *attribute, const char **out)
+{
+    OUT(out, NULL);
+    NEED(attribute);
+    *out = attribute->name;
+    return NULL;
+}
+
+static ort_status *OpAttr_GetType(const ort_attribute *attribute, int *out)
+{
+    OUT(out, 0);
+    NEED(attribute);
+    for (int type = ORT_ATTR_INT; type < ORT_ATTR_COUNT; type++)
+        if (ort_attribute_types[type] == attribute->type)
+            *out = type;
+    return *out ? NULL
+                : ort_fail(ORT_INVALID_ARGUMENT,
+                           "attribute '%s' is of type %d, which has no number here",
+                           attribute->name, attribute->type);
+}
+
+static ort_status *OpAttr_GetTensorAttributeAsOrtValue(const ort_attribute *attribute,
+                                                       ort_value **out)
+{
+    OUT(out, NULL);
+    NEED(attribute);
+    return attribute->type == LN_ATTRIBUTE_TENSOR
+               ? tensor_of(attribute->message, attribute->name, out)
+               : ort_fail(ORT_INVALID_ARGUMENT, "attribute '%s' is not a tensor", attribute->name);
+}
 
 static ort_status *read_texts(const ort_attribute *attribute, char *out, size_t capacity,
                               size_t *size)
 {
     ort_cursor message = attribute->message, text = string_of(message);
     size_t needed = 0;
-    bool is_list = attribute->type == IS_STRINGS;
+    bool is_list = attribute->type == LN_ATTRIBUTE_STRINGS;
     while (!is_list || next_string(&message, &text)) {
         size_t len = (size_t)(text.end - text.at);
         if (out && needed + len + 1 <= capacity) {
@@ -423,27 +441,27 @@ static ort_status *read_texts(const ort_attribute *attribute, char *out, size_t 
 static ort_status *ReadOpAttr(const ort_attribute *attribute, int type, void *out, size_t capacity,
                               size_t *size)
 {
-    static const int types[] = {0, IS_INT, IS_INTS, IS_FLOAT, IS_FLOATS, IS_STRING, IS_STRINGS};
     OUT(size, 0);
     NEED(attribute);
-    if (type < OP_ATTR_INT || type > OP_ATTR_STRINGS || attribute->type != types[type])
+    if (type < ORT_ATTR_INT || type > ORT_ATTR_STRINGS ||
+        attribute->type != ort_attribute_types[type])
         return ort_fail(ORT_FAIL, "attribute '%s' is of another type", attribute->name);
-    if (type == OP_ATTR_STRING || type == OP_ATTR_STRINGS)
+    if (type == ORT_ATTR_STRING || type == ORT_ATTR_STRINGS)
         return read_texts(attribute, out, capacity, size);
     int64_t number = int_of(attribute->message);
     float real = float_of(attribute->message);
     switch (type) {
-    case OP_ATTR_INTS: *size = read_ints(attribute->message, NULL, 0) * sizeof number; break;
-    case OP_ATTR_FLOATS: *size = read_floats(attribute->message, NULL, 0) * sizeof real; break;
-    default: *size = type == OP_ATTR_INT ? sizeof number : sizeof real; break;
+    case ORT_ATTR_INTS: *size = read_ints(attribute->message, NULL, 0) * sizeof number; break;
+    case ORT_ATTR_FLOATS: *size = read_floats(attribute->message, NULL, 0) * sizeof real; break;
+    default: *size = type == ORT_ATTR_INT ? sizeof number : sizeof real; break;
     }
     if (capacity < *size || (!out && *size > 0))
         return ort_fail(ORT_INVALID_ARGUMENT, "the buffer has %zu bytes, %zu are needed",
                         out ? capacity : 0, *size);
     switch (type) {
-    case OP_ATTR_INTS: (void)read_ints(attribute->message, out, *size / sizeof number); break;
-    case OP_ATTR_FLOATS: (void)read_floats(attribute->message, out, *size / sizeof real); break;
-    case OP_ATTR_INT: memcpy(out, &number, sizeof number); break;
+    case ORT_ATTR_INTS: (void)read_ints(attribute->message, out, *size / sizeof number); break;
+    case ORT_ATTR_FLOATS: (void)read_floats(attribute->message, out, *size / sizeof real); break;
+    case ORT_ATTR_INT: memcpy(out, &number, sizeof number); break;
     default: memcpy(out, &real, sizeof real); break;
     }
     return NULL;
@@ -569,6 +587,9 @@ const ort_row ort_custom_kernel_slots[] = {
     SLOT(KernelInfoGetAttributeArray_int64),
     SLOT(KernelInfoGetAttributeArray_string),
     SLOT(ReadOpAttr),
+    SLOT(OpAttr_GetName),
+    SLOT(OpAttr_GetType),
+    SLOT(OpAttr_GetTensorAttributeAsOrtValue),
     SLOT(KernelInfo_GetInputCount),
     SLOT(KernelInfo_GetOutputCount),
     SLOT(KernelInfo_GetInputName),

@@ -4,34 +4,21 @@
 // Before LightNet reads the bytes, each such node becomes a node of one operator, which has the
 // inputs and outputs that are not left out and, as its only attribute, its number. What kernels ask
 // of the node stays here: its message, with integers as they are, which parameters of LightNet,
-// being doubles, would round. Graphs of nodes and functions are walked too.
+// being doubles, would round. Graphs of nodes are walked too.
+//
+// A function with such nodes is written once for each of its calls, which names it by an overload
+// of its own, and LightNet inlines it as any other; nothing calls the one that the model has.
 
-#include "compat/ort/custom.h"
+#include "compat/ort/custom_function.h"
 
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { MODEL_GRAPH = 7, MODEL_OPSET = 8, MODEL_FUNCTION = 25 };
-enum { GRAPH_NODE = 1, GRAPH_INPUT = 11, GRAPH_OUTPUT = 12, GRAPH_VALUE = 13 };
-enum { FUNCTION_NODE = 7, FUNCTION_OPSET = 9 };
-enum { OPSET_DOMAIN = 1, OPSET_VERSION = 2 };
-enum {
-    NODE_INPUT = 1,
-    NODE_OUTPUT = 2,
-    NODE_NAME = 3,
-    NODE_OPTYPE = 4,
-    NODE_ATTRIBUTE = 5,
-    NODE_DOMAIN = 7,
-    NODE_OVERLOAD = 8
-};
-enum { ATTRIBUTE_NAME = 1, ATTRIBUTE_INT = 3, ATTRIBUTE_GRAPH = 6, ATTRIBUTE_GRAPHS = 11 };
-enum { ATTRIBUTE_TYPE = 20, TYPE_INT = 2 };
-enum { VALUE_NAME = 1, VALUE_TYPE = 2, TYPE_TENSOR = 1, TENSOR_ELEMENT = 1, TENSOR_SHAPE = 2 };
-enum { SHAPE_DIM = 1, DIM_VALUE = 1, DIM_SYMBOL = 2 };
-
-// LightNet reads no deeper.
-#define MAX_DEPTH 32
+// Bytes of copies of functions: for a small model, and for each four bytes of it.
+#define FREE_COPY_BYTES ((size_t)1 << 28)
+#define COPY_BYTES      256
 
 typedef struct walk {
     const ort_session_options *options;
@@ -39,6 +26,8 @@ typedef struct walk {
     ort_cursor importer; // the model or function whose operator sets count
     int opset_field;     // of the importer
     int depth;
+    ort_functions functions;
+    const ort_function_call *call; // of the function that is copied; NULL: the graph
 } walk;
 
 // ---- Fields ----
@@ -55,17 +44,7 @@ static char *copy_text(ort_cursor bytes)
     return len <= INT_MAX ? ln_strdup_printf("%.*s", (int)len, (const char *)bytes.at) : NULL;
 }
 
-static ort_cursor find_bytes(ort_cursor message, uint64_t number)
-{
-    ort_cursor found = {NULL, NULL};
-    ort_field f;
-    while (ort_read_field(&message, &f))
-        if (f.number == number && f.wire == ORT_WIRE_BYTES)
-            found = f.bytes;
-    return found;
-}
-
-static bool is_default_domain(ort_cursor domain)
+bool ort_is_default_domain(ort_cursor domain)
 {
     return domain.at == domain.end || is_text(domain, "ai.onnx");
 }
@@ -73,7 +52,7 @@ static bool is_default_domain(ort_cursor domain)
 static bool is_same_domain(ort_cursor domain, const char *name)
 {
     bool is_default = !*name || strcmp(name, "ai.onnx") == 0;
-    return is_default ? is_default_domain(domain) : is_text(domain, name);
+    return is_default ? ort_is_default_domain(domain) : is_text(domain, name);
 }
 
 // The version that the importer states for a domain; 0: none.
@@ -86,9 +65,9 @@ static int version_of(const walk *w, const char *domain)
         if (f.number != (uint64_t)w->opset_field || f.wire != ORT_WIRE_BYTES)
             continue;
         uint64_t version = 0;
-        bool is_it = is_same_domain(find_bytes(f.bytes, OPSET_DOMAIN), domain);
+        bool is_it = is_same_domain(ort_find_bytes(f.bytes, LN_ONNX_opset_domain), domain);
         while (is_it && ort_read_field(&f.bytes, &part))
-            if (part.number == OPSET_VERSION && part.wire == ORT_WIRE_VARINT)
+            if (part.number == LN_ONNX_opset_version && part.wire == ORT_WIRE_VARINT)
                 version = part.bits;
         if (is_it)
             found = version <= INT_MAX ? (int)version : INT_MAX;
@@ -211,7 +190,7 @@ static ort_status *find_variants(ort_kernel_info *node)
                           node->inputs.count, node->outputs.count);
 }
 
-static bool is_custom(const ort_custom *customs, ort_cursor domain, ort_cursor optype)
+bool ort_is_custom(const ort_custom *customs, ort_cursor domain, ort_cursor optype)
 {
     for (const ort_custom *c = customs; c; c = c->next) {
         if (!c->domain || !is_same_domain(domain, c->domain->name))
@@ -266,16 +245,17 @@ void ort_nodes_free(ort_nodes *nodes)
 
 static ort_status *node_init(ort_kernel_info *node, const walk *w, ort_cursor message)
 {
-    node->byte_count = (size_t)(message.end - message.at);
-    node->name = copy_text(find_bytes(message, NODE_NAME));
-    node->optype = copy_text(find_bytes(message, NODE_OPTYPE));
-    node->domain = copy_text(find_bytes(message, NODE_DOMAIN));
-    node->bytes = ln_alloc(node->byte_count + 1);
-    if (!node->name || !node->optype || !node->domain || !node->bytes)
+    ort_output own = {0};
+    ort_put_resolved(&own, w->call, message);
+    node->bytes = own.at;
+    node->byte_count = own.len;
+    node->name = copy_text(ort_find_bytes(message, LN_ONNX_node_name));
+    node->optype = copy_text(ort_find_bytes(message, LN_ONNX_node_op_type));
+    node->domain = copy_text(ort_find_bytes(message, LN_ONNX_node_domain));
+    if (own.is_short || !node->name || !node->optype || !node->domain)
         return ort_fail_memory();
-    memcpy(node->bytes, message.at, node->byte_count);
-    TRY(names_read(&node->inputs, message, NODE_INPUT));
-    TRY(names_read(&node->outputs, message, NODE_OUTPUT));
+    TRY(names_read(&node->inputs, message, LN_ONNX_node_input));
+    TRY(names_read(&node->outputs, message, LN_ONNX_node_output));
     node->input_types = ln_alloc_array(node->inputs.count + 1, sizeof *node->input_types);
     node->output_types = ln_alloc_array(node->outputs.count + 1, sizeof *node->output_types);
     node->constants = ln_alloc_array(node->inputs.count + 1, sizeof *node->constants);
@@ -313,14 +293,14 @@ static void put_names(ort_output *out, int number, const ort_names *names)
 static void put_node(ort_output *out, const ort_kernel_info *node)
 {
     ort_output attribute = {0};
-    put_names(out, NODE_INPUT, &node->inputs);
-    put_names(out, NODE_OUTPUT, &node->outputs);
-    ort_put_bytes(out, NODE_NAME, node->name, strlen(node->name));
-    ort_put_bytes(out, NODE_OPTYPE, ORT_CUSTOM_OPTYPE, strlen(ORT_CUSTOM_OPTYPE));
-    ort_put_bytes(&attribute, ATTRIBUTE_NAME, ORT_CUSTOM_PARAM, strlen(ORT_CUSTOM_PARAM));
-    ort_put_number(&attribute, ATTRIBUTE_INT, (uint64_t)(node - node->all->items));
-    ort_put_number(&attribute, ATTRIBUTE_TYPE, TYPE_INT);
-    ort_put_bytes(out, NODE_ATTRIBUTE, attribute.at, attribute.len);
+    put_names(out, LN_ONNX_node_input, &node->inputs);
+    put_names(out, LN_ONNX_node_output, &node->outputs);
+    ort_put_bytes(out, LN_ONNX_node_name, node->name, strlen(node->name));
+    ort_put_bytes(out, LN_ONNX_node_op_type, ORT_CUSTOM_OPTYPE, strlen(ORT_CUSTOM_OPTYPE));
+    ort_put_bytes(&attribute, LN_ONNX_attribute_name, ORT_CUSTOM_PARAM, strlen(ORT_CUSTOM_PARAM));
+    ort_put_number(&attribute, LN_ONNX_attribute_i, (uint64_t)(node - node->all->items));
+    ort_put_number(&attribute, LN_ONNX_attribute_type, LN_ATTRIBUTE_INT);
+    ort_put_bytes(out, LN_ONNX_node_attribute, attribute.at, attribute.len);
     out->is_short = out->is_short || attribute.is_short;
     ln_free(attribute.at);
 }
@@ -335,9 +315,9 @@ static bool read_dim(ort_shape *shape, ort_cursor dim)
     ort_field f;
     shape->dims[at] = -1;
     while (ort_read_field(&dim, &f)) {
-        if (f.number == DIM_VALUE && f.wire == ORT_WIRE_VARINT)
+        if (f.number == LN_ONNX_dim_dim_value && f.wire == ORT_WIRE_VARINT)
             shape->dims[at] = (int64_t)f.bits;
-        if (f.number == DIM_SYMBOL && f.wire == ORT_WIRE_BYTES) {
+        if (f.number == LN_ONNX_dim_dim_param && f.wire == ORT_WIRE_BYTES) {
             ln_free(shape->symbols[at]);
             if (!(shape->symbols[at] = copy_text(f.bytes)))
                 return false;
@@ -351,7 +331,7 @@ static bool read_shape(ort_shape *shape, ort_cursor message)
     ort_field f;
     shape->ndim = 0;
     while (ort_read_field(&message, &f))
-        if (f.number == SHAPE_DIM && f.wire == ORT_WIRE_BYTES && !read_dim(shape, f.bytes))
+        if (f.number == LN_ONNX_shape_dim && f.wire == ORT_WIRE_BYTES && !read_dim(shape, f.bytes))
             return false;
     return true;
 }
@@ -359,7 +339,7 @@ static bool read_shape(ort_shape *shape, ort_cursor message)
 // Of a tensor; *out stays NULL for other types.
 static ort_status *read_type(ort_cursor message, ort_type **out)
 {
-    ort_cursor tensor = find_bytes(message, TYPE_TENSOR);
+    ort_cursor tensor = ort_find_bytes(message, LN_ONNX_type_tensor_type);
     ort_field f;
     if (!tensor.at || *out)
         return NULL;
@@ -369,9 +349,11 @@ static ort_status *read_type(ort_cursor message, ort_type **out)
     ort_shape *shape = &(*out)->shape;
     shape->ndim = -1;
     while (ort_read_field(&tensor, &f)) {
-        if (f.number == TENSOR_ELEMENT && f.wire == ORT_WIRE_VARINT && f.bits < ORT_ELEMENT_COUNT)
+        if (f.number == LN_ONNX_tensor_type_elem_type && f.wire == ORT_WIRE_VARINT &&
+            f.bits < ORT_ELEMENT_COUNT)
             shape->type = (int)f.bits;
-        if (f.number == TENSOR_SHAPE && f.wire == ORT_WIRE_BYTES && !read_shape(shape, f.bytes))
+        if (f.number == LN_ONNX_tensor_type_shape && f.wire == ORT_WIRE_BYTES &&
+            !read_shape(shape, f.bytes))
             return ort_fail_memory();
     }
     return NULL;
@@ -412,17 +394,17 @@ static ort_status *take_types(const wanted *items, const wanted *end, ort_cursor
 {
     ort_field f;
     while (ort_read_field(&graph, &f)) {
-        bool is_value =
-            f.number == GRAPH_INPUT || f.number == GRAPH_OUTPUT || f.number == GRAPH_VALUE;
+        bool is_value = f.number == LN_ONNX_graph_input || f.number == LN_ONNX_graph_output ||
+                        f.number == LN_ONNX_graph_value_info;
         if (!is_value || f.wire != ORT_WIRE_BYTES)
             continue;
-        char *name = copy_text(find_bytes(f.bytes, VALUE_NAME));
+        char *name = copy_text(ort_find_bytes(f.bytes, LN_ONNX_value_info_name));
         if (!name)
             return ort_fail_memory();
         ort_status *status = NULL;
         const wanted *item = find_wanted(items, end, name);
         for (; item < end && strcmp(item->name, name) == 0 && !status; item++)
-            status = read_type(find_bytes(f.bytes, VALUE_TYPE), item->type);
+            status = read_type(ort_find_bytes(f.bytes, LN_ONNX_value_info_type), item->type);
         ln_free(name);
         TRY(status);
     }
@@ -474,7 +456,7 @@ static ort_status *copy_attribute(walk *w, ort_cursor attribute, ort_output *out
 {
     ort_field f;
     while (ort_read_field(&attribute, &f)) {
-        bool is_graph = f.number == ATTRIBUTE_GRAPH || f.number == ATTRIBUTE_GRAPHS;
+        bool is_graph = f.number == LN_ONNX_attribute_g || f.number == LN_ONNX_attribute_graphs;
         if (is_graph && f.wire == ORT_WIRE_BYTES)
             TRY(put_copy(w, out, (int)f.number, f.bytes, copy_graph));
         else
@@ -484,19 +466,31 @@ static ort_status *copy_attribute(walk *w, ort_cursor attribute, ort_output *out
     return NULL;
 }
 
+static void put_overload(ort_output *out, int field, const ort_function_call *call)
+{
+    char text[32];
+    snprintf(text, sizeof text, "call %zu", call->number);
+    ort_put_bytes(out, field, text, strlen(text));
+}
+
 static ort_status *copy_node(walk *w, ort_cursor node, ort_output *out)
 {
     ort_field f;
-    if (is_custom(w->options->customs, find_bytes(node, NODE_DOMAIN),
-                  find_bytes(node, NODE_OPTYPE))) {
+    if (ort_is_custom(w->options->customs, ort_find_bytes(node, LN_ONNX_node_domain),
+                      ort_find_bytes(node, LN_ONNX_node_op_type))) {
         TRY(node_add(w, node));
         put_node(out, &w->nodes->items[w->nodes->count - 1]);
         return NULL;
     }
+    const ort_function_call *call;
+    TRY(ort_functions_call(&w->functions, w->call, node, &call));
+    if (call)
+        put_overload(out, LN_ONNX_node_overload, call);
     while (ort_read_field(&node, &f)) {
-        if (f.number == NODE_ATTRIBUTE && f.wire == ORT_WIRE_BYTES && w->depth < MAX_DEPTH)
-            TRY(put_copy(w, out, NODE_ATTRIBUTE, f.bytes, copy_attribute));
-        else
+        if (f.number == LN_ONNX_node_attribute && f.wire == ORT_WIRE_BYTES &&
+            w->depth < ORT_MAX_DEPTH)
+            TRY(put_copy(w, out, LN_ONNX_node_attribute, f.bytes, copy_attribute));
+        else if (!call || f.number != LN_ONNX_node_overload)
             ort_put(out, f.first, (size_t)(node.at - f.first));
     }
     ort_put(out, node.at, (size_t)(node.end - node.at));
@@ -520,7 +514,7 @@ static ort_status *copy_graph(walk *w, ort_cursor graph, ort_output *out)
 {
     size_t first = w->nodes->count;
     w->depth++;
-    TRY(copy_nodes(w, graph, out, GRAPH_NODE));
+    TRY(copy_nodes(w, graph, out, LN_ONNX_graph_node));
     w->depth--;
     return read_types(w->nodes, first, graph);
 }
@@ -531,47 +525,71 @@ static void put_import(walk *w, ort_output *out, size_t node_count)
     ort_output opset = {0};
     if (w->nodes->count == node_count || version_of(w, "") > 0)
         return;
-    ort_put_number(&opset, OPSET_VERSION, 1);
+    ort_put_number(&opset, LN_ONNX_opset_version, 1);
     ort_put_bytes(out, w->opset_field, opset.at, opset.len);
     out->is_short = out->is_short || opset.is_short;
     ln_free(opset.at);
 }
 
+// The function of a call, as LightNet inlines it there.
 static ort_status *copy_function_message(walk *w, ort_cursor function, ort_output *out)
 {
-    const walk model = *w;
+    ort_field f;
     size_t first = w->nodes->count;
-    w->importer = function;
-    w->opset_field = FUNCTION_OPSET;
-    TRY(copy_nodes(w, function, out, FUNCTION_NODE));
+    put_overload(out, LN_ONNX_function_overload, w->call);
+    while (ort_read_field(&function, &f)) {
+        if (f.number == LN_ONNX_function_node && f.wire == ORT_WIRE_BYTES)
+            TRY(put_copy(w, out, LN_ONNX_function_node, f.bytes, copy_node));
+        else if (f.number != LN_ONNX_function_overload)
+            ort_put(out, f.first, (size_t)(function.at - f.first));
+    }
+    ort_put(out, function.at, (size_t)(function.end - function.at));
     put_import(w, out, first);
-    *w = model;
+    return NULL;
+}
+
+// Calls that are found meanwhile come after those that are there.
+static ort_status *copy_called(walk *w, size_t max_byte_count, ort_output *out)
+{
+    size_t len = out->len;
+    w->opset_field = LN_ONNX_function_opset_import;
+    for (const ort_function_call *call = w->functions.first; call; call = call->next) {
+        w->call = call;
+        w->importer = call->function->message;
+        TRY(put_copy(w, out, LN_ONNX_model_functions, w->importer, copy_function_message));
+        if (out->len - len > max_byte_count)
+            return ort_fail(ORT_INVALID_GRAPH,
+                            "copies of functions with custom operators have more than %zu bytes",
+                            max_byte_count);
+    }
     return NULL;
 }
 
 static ort_status *copy_model(walk *w, ort_cursor model, ort_output *out)
 {
+    ort_cursor rest = model;
     ort_field f;
-    while (ort_read_field(&model, &f)) {
-        bool is_message = f.wire == ORT_WIRE_BYTES;
-        if (is_message && f.number == MODEL_GRAPH)
-            TRY(put_copy(w, out, MODEL_GRAPH, f.bytes, copy_graph));
-        else if (is_message && f.number == MODEL_FUNCTION)
-            TRY(put_copy(w, out, MODEL_FUNCTION, f.bytes, copy_function_message));
+    size_t byte_count = (size_t)(model.end - model.at);
+    TRY(ort_functions_read(&w->functions, w->options->customs, model));
+    while (ort_read_field(&rest, &f)) {
+        if (f.wire == ORT_WIRE_BYTES && f.number == LN_ONNX_model_graph)
+            TRY(put_copy(w, out, LN_ONNX_model_graph, f.bytes, copy_graph));
         else
-            ort_put(out, f.first, (size_t)(model.at - f.first));
+            ort_put(out, f.first, (size_t)(rest.at - f.first));
     }
-    ort_put(out, model.at, (size_t)(model.end - model.at));
     put_import(w, out, 0);
+    TRY(copy_called(w, FREE_COPY_BYTES + byte_count / 4 * COPY_BYTES, out));
+    ort_put(out, rest.at, (size_t)(rest.end - rest.at));
     return NULL;
 }
 
-static ort_status *nodes_new(const ort_session_options *options, ort_nodes **out)
+static ort_status *nodes_new(ort_env *env, const ort_session_options *options, ort_nodes **out)
 {
     ort_nodes *nodes = ln_alloc(sizeof *nodes);
     if (!nodes)
         return ort_fail_memory();
     pthread_mutex_init(&nodes->lock, NULL);
+    nodes->env = env;
     ort_status *status = ort_customs_copy(&nodes->customs, options->customs);
     if (!status)
         status = ort_pairs_copy(&nodes->entries, options->entries);
@@ -583,20 +601,22 @@ static ort_status *nodes_new(const ort_session_options *options, ort_nodes **out
     return NULL;
 }
 
-ort_status *ort_nodes_take(const ort_session_options *options, const void *bytes, size_t byte_count,
-                           ort_nodes **out_nodes, void **out_bytes, size_t *out_byte_count)
+ort_status *ort_nodes_take(ort_env *env, const ort_session_options *options, const void *bytes,
+                           size_t byte_count, ort_nodes **out_nodes, void **out_bytes,
+                           size_t *out_byte_count)
 {
     const unsigned char *at = bytes;
     ort_nodes *nodes;
     ort_output out = {0};
     *out_nodes = NULL;
     *out_bytes = NULL;
-    TRY(nodes_new(options, &nodes));
+    TRY(nodes_new(env, options, &nodes));
     walk w = {.options = options,
               .nodes = nodes,
               .importer = {at, at + byte_count},
-              .opset_field = MODEL_OPSET};
+              .opset_field = LN_ONNX_model_opset_import};
     ort_status *status = copy_model(&w, w.importer, &out);
+    ort_functions_clear(&w.functions);
     if (!status && out.is_short)
         status = ort_fail_memory();
     if (!status && nodes->count > 0)

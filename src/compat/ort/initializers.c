@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "compat/ort/wire.h"
+#include "serial/onnx_fields.h"
 
 // ---- Options ----
 
@@ -132,16 +133,6 @@ static ort_status *AddExternalInitializersFromFilesInMemory(ort_session_options 
 
 // ---- Reading messages ----
 
-enum { GRAPH_OF_MODEL = 7, INITIALIZER_OF_GRAPH = 5 };
-enum {
-    TENSOR_DIMS = 1,
-    TENSOR_TYPE = 2,
-    TENSOR_STRINGS = 6,
-    TENSOR_NAME = 8,
-    TENSOR_RAW = 9,
-    TENSOR_LOCATION = 14
-};
-
 typedef struct stated {
     ort_cursor name;
     int64_t dims[TL_MAXDIM];
@@ -162,15 +153,15 @@ static stated read_tensor(ort_cursor message)
     ort_field f;
     while (ort_read_field(&message, &f)) {
         uint64_t dim;
-        if (f.number == TENSOR_NAME && f.wire == ORT_WIRE_BYTES)
+        if (f.number == LN_ONNX_tensor_name && f.wire == ORT_WIRE_BYTES)
             tensor.name = f.bytes;
-        else if (f.number == TENSOR_TYPE && f.wire == ORT_WIRE_VARINT)
+        else if (f.number == LN_ONNX_tensor_data_type && f.wire == ORT_WIRE_VARINT)
             tensor.type = f.bits;
-        else if (f.number == TENSOR_LOCATION && f.wire == ORT_WIRE_VARINT)
+        else if (f.number == LN_ONNX_tensor_data_location && f.wire == ORT_WIRE_VARINT)
             tensor.location = f.bits;
-        else if (f.number == TENSOR_DIMS && f.wire == ORT_WIRE_VARINT)
+        else if (f.number == LN_ONNX_tensor_dims && f.wire == ORT_WIRE_VARINT)
             add_dim(&tensor, f.bits);
-        else if (f.number == TENSOR_DIMS && f.wire == ORT_WIRE_BYTES)
+        else if (f.number == LN_ONNX_tensor_dims && f.wire == ORT_WIRE_BYTES)
             while (f.bytes.at < f.bytes.end && ort_read_varint(&f.bytes, &dim))
                 add_dim(&tensor, dim);
     }
@@ -184,14 +175,15 @@ static void put_tensor(ort_output *out, const ort_initializer *initializer)
     const ort_value *value = initializer->value;
     ort_output tensor = {0};
     for (size_t i = 0; i < ort_rank_of(&value->shape); i++)
-        ort_put_number(&tensor, TENSOR_DIMS, (uint64_t)value->shape.dims[i]);
-    ort_put_number(&tensor, TENSOR_TYPE, (uint64_t)value->shape.type);
-    ort_put_bytes(&tensor, TENSOR_NAME, initializer->name, strlen(initializer->name));
+        ort_put_number(&tensor, LN_ONNX_tensor_dims, (uint64_t)value->shape.dims[i]);
+    ort_put_number(&tensor, LN_ONNX_tensor_data_type, (uint64_t)value->shape.type);
+    ort_put_bytes(&tensor, LN_ONNX_tensor_name, initializer->name, strlen(initializer->name));
     for (size_t i = 0; value->texts && i < value->count; i++)
-        ort_put_bytes(&tensor, TENSOR_STRINGS, value->texts[i].bytes, value->texts[i].len);
+        ort_put_bytes(&tensor, LN_ONNX_tensor_string_data, value->texts[i].bytes,
+                      value->texts[i].len);
     if (!value->texts)
-        ort_put_bytes(&tensor, TENSOR_RAW, value->data, value->byte_count);
-    ort_put_bytes(out, INITIALIZER_OF_GRAPH, tensor.at, tensor.len);
+        ort_put_bytes(&tensor, LN_ONNX_tensor_raw_data, value->data, value->byte_count);
+    ort_put_bytes(out, LN_ONNX_graph_initializer, tensor.at, tensor.len);
     out->is_short = out->is_short || tensor.is_short;
     ln_free(tensor.at);
 }
@@ -220,7 +212,7 @@ static ort_status *copy_graph(const ort_initializer *first, ort_cursor graph, or
     ort_field f;
     while (ort_read_field(&graph, &f)) {
         const ort_initializer *initializer = NULL;
-        if (f.number == INITIALIZER_OF_GRAPH && f.wire == ORT_WIRE_BYTES) {
+        if (f.number == LN_ONNX_graph_initializer && f.wire == ORT_WIRE_BYTES) {
             stated tensor = read_tensor(f.bytes);
             initializer = find(first, (const char *)tensor.name.at,
                                (size_t)(tensor.name.end - tensor.name.at));
@@ -242,14 +234,14 @@ static ort_status *copy_model(const ort_initializer *first, ort_cursor model, or
 {
     ort_field f;
     while (ort_read_field(&model, &f)) {
-        if (f.number != GRAPH_OF_MODEL || f.wire != ORT_WIRE_BYTES) {
+        if (f.number != LN_ONNX_model_graph || f.wire != ORT_WIRE_BYTES) {
             ort_put(out, f.first, (size_t)(model.at - f.first));
             continue;
         }
         ort_output graph = {0};
         ort_status *status = copy_graph(first, f.bytes, &graph, replaced_count);
         if (!status)
-            ort_put_bytes(out, GRAPH_OF_MODEL, graph.at, graph.len);
+            ort_put_bytes(out, LN_ONNX_model_graph, graph.at, graph.len);
         out->is_short = out->is_short || graph.is_short;
         ln_free(graph.at);
         TRY(status);

@@ -15,6 +15,11 @@ const ort_logger *ort_log_to(const ort_logger *logger)
     return before;
 }
 
+const ort_logger *ort_log_current(void)
+{
+    return current;
+}
+
 void ort_log_at(int severity, const char *location, const char *text)
 {
     const ort_logger *logger = current;

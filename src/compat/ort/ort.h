@@ -158,7 +158,8 @@ typedef struct ort_session_options {
     ort_initializer *initializers;
     ort_file *files;
     ort_custom *customs;
-    ln_cancel *cancel; // ends the creation of sessions
+    ln_cancel *cancel;      // ends the creation of sessions
+    ln_context *threads_of; // a context whose threads sessions share; NULL: as said above
 } ort_session_options;
 
 typedef struct ort_run_options {
@@ -255,7 +256,7 @@ extern const ort_row ort_status_slots[], ort_memory_slots[], ort_env_slots[], or
     ort_type_slots[], ort_value_slots[], ort_string_slots[], ort_container_slots[], ort_run_slots[],
     ort_async_slots[], ort_binding_slots[], ort_device_slots[], ort_initializer_slots[],
     ort_other_api_slots[], ort_custom_slots[], ort_custom_kernel_slots[],
-    ort_custom_context_slots[], ort_log_slots[];
+    ort_custom_context_slots[], ort_custom_invoke_slots[], ort_log_slots[];
 
 // ---- What the library exports ----
 
@@ -310,6 +311,7 @@ void ort_log_start(void);
 
 // From here on messages of this thread go to `logger`. Returns the one of before, to be given back.
 const ort_logger *ort_log_to(const ort_logger *logger);
+const ort_logger *ort_log_current(void);
 
 void ort_log(ort_severity severity, const char *text);
 void ort_log_at(int severity, const char *location, const char *text);
@@ -398,8 +400,9 @@ ort_status *ort_customs_copy(ort_custom **list, const ort_custom *from);
 
 // The model's bytes with an operator of LightNet for each node of a custom operator. *out_nodes and
 // *out_bytes are NULL if it has none; the caller frees *out_bytes.
-ort_status *ort_nodes_take(const ort_session_options *options, const void *bytes, size_t byte_count,
-                           ort_nodes **out_nodes, void **out_bytes, size_t *out_byte_count);
+ort_status *ort_nodes_take(ort_env *env, const ort_session_options *options, const void *bytes,
+                           size_t byte_count, ort_nodes **out_nodes, void **out_bytes,
+                           size_t *out_byte_count);
 
 // Creates the kernels. What is in `replaceable` is no constant.
 ort_status *ort_nodes_start(ort_nodes *nodes, const ort_ends *replaceable);
@@ -420,6 +423,8 @@ ort_status *ort_scope_leave(ort_scope *scope, ort_status *status);
 
 // ---- Sessions ----
 
+ort_status *ort_session_create(const ort_env *env, const void *bytes, size_t byte_count,
+                               const ort_session_options *options, ort_session **out);
 ort_session *ort_session_retain(ort_session *session);
 void ort_session_release(ort_session *session);
 
@@ -451,6 +456,8 @@ ort_status *ort_text_set(ort_value *value, size_t index, const char *bytes, size
 ort_status *ort_value_to_object(const ort_value *value, const char *what, ln_object **out);
 ort_status *ort_value_of_tensor(const tl_tensor *tensor, const char *what, ort_value **out);
 ort_status *ort_value_of_object(ln_object *object, const char *what, ort_value **out);
+
+ort_type *ort_type_of(const ort_value *value); // NULL: out of memory
 
 // The elements of `tensor`, which has the value's type and shape.
 ort_status *ort_value_fill(ort_value *value, const tl_tensor *tensor);

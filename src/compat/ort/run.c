@@ -105,6 +105,12 @@ static ort_status *check_names(const ort_call *call, bool *out_is_replacing)
     return NULL;
 }
 
+// A model that states a scalar takes one element of any rank, as there: exported models are fed so.
+static bool is_scalar(const ort_shape *wanted, const ort_value *value)
+{
+    return wanted->ndim == 0 && value->count == 1;
+}
+
 static ort_status *check_input(const ort_end *end, const ort_value *value)
 {
     const ort_shape *wanted = &end->type->shape, *got = &value->shape;
@@ -114,7 +120,8 @@ static ort_status *check_input(const ort_end *end, const ort_value *value)
     if (value->kind != ORT_TENSOR)
         return ort_fail(ORT_INVALID_ARGUMENT, "input '%s' is a tensor, the value is none",
                         end->name);
-    bool fits = wanted->type == got->type && (wanted->ndim < 0 || wanted->ndim == got->ndim);
+    bool fits = wanted->type == got->type &&
+                (wanted->ndim < 0 || wanted->ndim == got->ndim || is_scalar(wanted, value));
     for (int i = 0; fits && i < wanted->ndim; i++)
         fits = wanted->dims[i] < 0 || wanted->dims[i] == got->dims[i];
     if (fits)
@@ -130,17 +137,17 @@ static bool is_bound(const ort_value *value)
            value->shape.type != ORT_BOOL;
 }
 
-static ort_status *bind_input(ln_session *run, const char *name, const ort_value *value)
+static ort_status *bind_input(ln_session *run, const ort_end *end, const ort_value *value)
 {
-    int dims[TL_MAXDIM];
-    for (int i = 0; i < value->shape.ndim; i++)
+    int dims[TL_MAXDIM], ndim = is_scalar(&end->type->shape, value) ? 0 : value->shape.ndim;
+    for (int i = 0; i < ndim; i++)
         dims[i] = (int)value->shape.dims[i];
     const tl_tensor tensor = {.dtype = ort_elements[value->shape.type].dtype,
                               .len = (int)value->count,
-                              .ndim = value->shape.ndim,
+                              .ndim = ndim,
                               .dims = dims,
                               .data = value->data};
-    return ln_session_bind_input(run, name, &tensor) == LN_OK
+    return ln_session_bind_input(run, end->name, &tensor) == LN_OK
                ? NULL
                : ort_fail_lightnet(ORT_INVALID_ARGUMENT);
 }
@@ -148,7 +155,14 @@ static ort_status *bind_input(ln_session *run, const char *name, const ort_value
 static ort_status *set_input(ln_session *run, const ort_end *end, const ort_value *value)
 {
     ln_object *object;
-    TRY(ort_value_to_object(value, end->name, &object));
+    const ort_value scalar = {.kind = ORT_TENSOR,
+                              .shape = {.type = value->shape.type},
+                              .count = 1,
+                              .byte_count = value->byte_count,
+                              .data = value->data,
+                              .texts = value->texts};
+    bool is_one = end->type->kind == ORT_TENSOR && is_scalar(&end->type->shape, value);
+    TRY(ort_value_to_object(is_one ? &scalar : value, end->name, &object));
     if (end->type->kind == ORT_OPTIONAL && ln_object_get_kind(object) != LN_OBJECT_OPTIONAL) {
         ln_object *optional = ln_object_new_optional(object);
         ln_object_release(object);
@@ -173,7 +187,7 @@ static ort_status *give_inputs(const ort_call *call, ln_session *run, bool is_re
             end = ort_end_find(&session->initializers, call->input_names[i]);
         TRY(check_input(end, call->inputs[i]));
         TRY(is_bound(call->inputs[i]) && end->type->kind == ORT_TENSOR
-                ? bind_input(run, end->name, call->inputs[i])
+                ? bind_input(run, end, call->inputs[i])
                 : set_input(run, end, call->inputs[i]));
     }
     return NULL;

@@ -128,8 +128,8 @@ static ort_status *take_custom_nodes(source *model, ort_session *session,
     size_t byte_count;
     if (!model->bytes)
         TRY(read_file(model));
-    TRY(ort_nodes_take(options, model->bytes, model->byte_count, &session->nodes, &rewritten,
-                       &byte_count));
+    TRY(ort_nodes_take(session->env, options, model->bytes, model->byte_count, &session->nodes,
+                       &rewritten, &byte_count));
     if (!rewritten)
         return NULL;
     ln_free(model->owned);
@@ -239,12 +239,26 @@ static ort_status *set_options(ln_context *ctx, const ort_session *session,
         if (ln_context_set_symbol(ctx, p->key, (int)p->number) != LN_OK &&
             ln_error_status() != LN_NOT_FOUND)
             return ort_fail_lightnet(ORT_INVALID_ARGUMENT);
-    if (options && options->uses_threads_of_env)
+    if (options && options->threads_of) {
+        if (ln_context_set_threads_of(ctx, options->threads_of) != LN_OK)
+            return ort_fail_lightnet(ORT_FAIL);
+    } else if (options && options->uses_threads_of_env)
         return ort_env_give_threads(session->env, ctx);
     if (options && options->threads > 0 &&
         ln_context_set_threads(ctx, (size_t)options->threads) != LN_OK)
         return ort_fail_lightnet(ORT_INVALID_ARGUMENT);
     return NULL;
+}
+
+// A file that is not there, beside `path`, whose name says that it is ONNX.
+static char *free_name(const char *path)
+{
+    char *name = ln_strdup_printf("%s.onnx", path);
+    for (int i = 1; name && access(name, F_OK) == 0; i++) {
+        ln_free(name);
+        name = ln_strdup_printf("%s.%d.onnx", path, i);
+    }
+    return name;
 }
 
 // The model as it was read, with the values of options in it, as ONNX whatever the name.
@@ -255,14 +269,16 @@ static ort_status *write_model(const ln_context *ctx, const ort_session *session
     size_t len = strlen(path);
     if (len > 5 && strcmp(path + len - 5, ".onnx") == 0)
         return ln_context_print(ctx, path) == LN_OK ? NULL : ort_fail_lightnet(ORT_FAIL);
-    char *with_end = ln_strdup_printf("%s.onnx", path);
+    char *with_end = free_name(path);
     if (!with_end)
         return ort_fail_memory();
     ort_status *status = NULL;
-    if (ln_context_print(ctx, with_end) != LN_OK)
+    if (ln_context_print(ctx, with_end) != LN_OK) {
         status = ort_fail_lightnet(ORT_FAIL);
-    else if (rename(with_end, path) != 0)
+    } else if (rename(with_end, path) != 0) {
         status = ort_fail(ORT_FAIL, "cannot write '%s'", path);
+        remove(with_end);
+    }
     ln_free(with_end);
     return status;
 }
@@ -448,8 +464,8 @@ static ort_status *CreateSession(const ort_env *env, const char *path,
     return create(env, &(source){.path = path}, options, out);
 }
 
-static ort_status *CreateSessionFromArray(const ort_env *env, const void *bytes, size_t byte_count,
-                                          const ort_session_options *options, ort_session **out)
+ort_status *ort_session_create(const ort_env *env, const void *bytes, size_t byte_count,
+                               const ort_session_options *options, ort_session **out)
 {
     OUT(out, NULL);
     NEED(env);
@@ -524,7 +540,7 @@ static ort_status *CreateSessionFromArrayWithPrepackedWeightsContainer(
 {
     OUT(out, NULL);
     NEED(container);
-    return CreateSessionFromArray(env, bytes, byte_count, options, out);
+    return ort_session_create(env, bytes, byte_count, options, out);
 }
 
 // ---- Asked by clients ----
@@ -608,7 +624,7 @@ static ort_status *SessionGetMemoryInfoForOutputs(const ort_session *session,
 
 const ort_row ort_session_slots[] = {
     SLOT(CreateSession),
-    SLOT(CreateSessionFromArray),
+    SLOT_AS(CreateSessionFromArray, ort_session_create),
     SLOT(CreatePrepackedWeightsContainer),
     SLOT(ReleasePrepackedWeightsContainer),
     SLOT(CreateSessionWithPrepackedWeightsContainer),

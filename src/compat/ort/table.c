@@ -46,12 +46,14 @@ static ort_slot table[ORT_SLOT_COUNT] = {
 static void fill(void)
 {
     static const ort_row *const lists[] = {
-        ort_status_slots,         ort_memory_slots,    ort_env_slots,      ort_pair_slots,
-        ort_type_slots,           ort_value_slots,     ort_string_slots,   ort_container_slots,
-        ort_initializer_slots,    ort_session_slots,   ort_metadata_slots, ort_session_option_slots,
-        ort_run_option_slots,     ort_run_slots,       ort_async_slots,    ort_binding_slots,
-        ort_device_slots,         ort_other_api_slots, ort_custom_slots,   ort_custom_kernel_slots,
-        ort_custom_context_slots, ort_log_slots,
+        ort_status_slots,        ort_memory_slots,        ort_env_slots,
+        ort_pair_slots,          ort_type_slots,          ort_value_slots,
+        ort_string_slots,        ort_container_slots,     ort_initializer_slots,
+        ort_session_slots,       ort_metadata_slots,      ort_session_option_slots,
+        ort_run_option_slots,    ort_run_slots,           ort_async_slots,
+        ort_binding_slots,       ort_device_slots,        ort_other_api_slots,
+        ort_custom_slots,        ort_custom_kernel_slots, ort_custom_context_slots,
+        ort_custom_invoke_slots, ort_log_slots,
     };
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
         for (const ort_row *row = lists[i]; row->function; row++)

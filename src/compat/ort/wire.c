@@ -10,7 +10,7 @@
 
 #include <lightnet/allocator.h>
 
-enum { VERSION_OF_MODEL = 5 };
+#include "serial/onnx_fields.h"
 
 bool ort_read_varint(ort_cursor *c, uint64_t *out)
 {
@@ -60,13 +60,23 @@ bool ort_read_field(ort_cursor *c, ort_field *out)
     return false;
 }
 
+ort_cursor ort_find_bytes(ort_cursor message, uint64_t number)
+{
+    ort_cursor found = {NULL, NULL};
+    ort_field f;
+    while (ort_read_field(&message, &f))
+        if (f.number == number && f.wire == ORT_WIRE_BYTES)
+            found = f.bytes;
+    return found;
+}
+
 bool ort_states_version(const void *bytes, size_t byte_count)
 {
     const unsigned char *at = bytes;
     ort_cursor model = {at, at + byte_count};
     ort_field f;
     while (ort_read_field(&model, &f))
-        if (f.number == VERSION_OF_MODEL && f.wire == ORT_WIRE_VARINT)
+        if (f.number == LN_ONNX_model_model_version && f.wire == ORT_WIRE_VARINT)
             return true;
     return false;
 }

@@ -27,6 +27,9 @@ bool ort_read_varint(ort_cursor *c, uint64_t *out);
 // False at the end, and at what is no field: the rest is the reader's to refuse.
 bool ort_read_field(ort_cursor *c, ort_field *out);
 
+// The last field `number` of a message that holds bytes; `at` is NULL if there is none.
+ort_cursor ort_find_bytes(ort_cursor message, uint64_t number);
+
 // A message that is being written; who has it frees `at`.
 typedef struct ort_output {
     unsigned char *at;

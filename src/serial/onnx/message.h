@@ -13,6 +13,7 @@
 
 #include "serial/onnx/arena.h"
 #include "serial/onnx/wire.h"
+#include "serial/onnx_fields.h"
 
 // Messages inside each other; each level of subgraphs takes three.
 #define LN_ONNX_MAX_DEPTH 128
@@ -67,7 +68,7 @@ typedef ln_onnx_numbers ln_member_INTS, ln_member_FLOATS, ln_member_DOUBLES;
 #define F(type, number, kind, name)        ln_member_##kind name;
 #define C(type, number, kind, name, child) ln_member_##kind name;
 #define IGNORED(type, number, name)
-#include "serial/onnx/messages.inc"
+#include "serial/onnx_messages.inc"
 
 // The kinds of messages; each has the struct of its name.
 typedef enum ln_onnx_kind {
@@ -76,39 +77,9 @@ typedef enum ln_onnx_kind {
 #define F(type, number, kind, name)
 #define C(type, number, kind, name, child)
 #define IGNORED(type, number, name)
-#include "serial/onnx/messages.inc"
+#include "serial/onnx_messages.inc"
     LN_ONNX_KIND_COUNT
 } ln_onnx_kind;
-
-// The numbers of the fields: LN_ONNX_model_graph.
-enum {
-#define MESSAGE(KIND, type)
-#define END(KIND, type)
-#define F(type, number, kind, name)        LN_ONNX_##type##_##name = (number),
-#define C(type, number, kind, name, child) LN_ONNX_##type##_##name = (number),
-#define IGNORED(type, number, name)
-#include "serial/onnx/messages.inc"
-};
-
-// AttributeProto.AttributeType, in the order of its numbers.
-typedef enum ln_attribute_type {
-    LN_ATTRIBUTE_NONE,
-    LN_ATTRIBUTE_FLOAT,
-    LN_ATTRIBUTE_INT,
-    LN_ATTRIBUTE_STRING,
-    LN_ATTRIBUTE_TENSOR,
-    LN_ATTRIBUTE_GRAPH,
-    LN_ATTRIBUTE_FLOATS,
-    LN_ATTRIBUTE_INTS,
-    LN_ATTRIBUTE_STRINGS,
-    LN_ATTRIBUTE_TENSORS,
-    LN_ATTRIBUTE_GRAPHS,
-    LN_ATTRIBUTE_SPARSE,
-    LN_ATTRIBUTE_SPARSES,
-    LN_ATTRIBUTE_TYPE,
-    LN_ATTRIBUTE_TYPES,
-    LN_ATTRIBUTE_COUNT
-} ln_attribute_type;
 
 typedef struct ln_onnx_field {
     uint32_t number;

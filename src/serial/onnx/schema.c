@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which fields the messages of ONNX have, from messages.inc.
+// Which fields the messages of ONNX have, from onnx_messages.inc.
 
 #include "serial/onnx/message.h"
 
@@ -12,7 +12,7 @@
     FIELD(number, kind, #name, offsetof(ln_onnx_##type, name), LN_ONNX_##child)
 #define FIELD(number, kind, name, offset, child) {number, LN_FIELD_##kind, name, offset, child},
 // clang-format on
-#include "serial/onnx/messages.inc"
+#include "serial/onnx_messages.inc"
 
 #define MESSAGE(KIND, type)                                                                        \
     [LN_ONNX_##KIND] = {type##_fields, sizeof type##_fields / sizeof type##_fields[0],             \
@@ -22,7 +22,7 @@
 #define C(type, number, kind, name, child)
 #define IGNORED(type, number, name)
 const ln_onnx_schema ln_onnx_schemas[LN_ONNX_KIND_COUNT] = {
-#include "serial/onnx/messages.inc"
+#include "serial/onnx_messages.inc"
 };
 
 const ln_onnx_field *ln_onnx_field_find(const ln_onnx_schema *schema, uint32_t number)

@@ -310,7 +310,7 @@ static ln_status save(const ln_onnx_out *out, const char *path)
     int fd = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     FILE *fp = fd < 0 ? NULL : fdopen(fd, "wb");
     ln_status status = fp ? ln_onnx_out_to_file(out, fp, path)
-                          : LN_FAIL(LN_IO, "cannot create '%s': %s", temporary, strerror(errno));
+                          : LN_FAIL(LN_IO, "cannot create '%s': %s", path, strerror(errno));
     if (fp && fclose(fp) != 0 && status == LN_OK)
         status = LN_FAIL(LN_IO, "cannot write '%s': %s", path, strerror(errno));
     if (status == LN_OK && rename(temporary, path) != 0)

@@ -226,7 +226,8 @@ static ln_status write_op(ln_onnx_writer *w)
     const char *optype = op->op_arg->optype;
     if (strcmp(op->op_arg->arch, "none") != 0)
         return ln_onnx_write_fail(w, LN_STATE,
-                                  "a model that is compiled cannot be written in ONNX any more");
+                                  "a model that is compiled cannot be written in ONNX any more: "
+                                  "convert the model as it was, or write this one as .json");
     if (strcmp(optype, "output") == 0)
         return LN_OK;
     if (strcmp(optype, "input") == 0)

@@ -148,7 +148,9 @@ static ln_status write_attached(ln_onnx_writer *w, const ln_tensor_entry *entry,
     const tl_tensor *t = ln_attached_find(w->root->attached, entry->name);
     if (!t)
         return ln_onnx_write_fail(
-            w, LN_NOT_FOUND, "tensor '%s' comes from a data file, which is not given", entry->name);
+            w, LN_NOT_FOUND,
+            "tensor '%s' comes from a data file, which is not given (-f FILE, or attach it)",
+            entry->name);
     if (t->dtype != entry->tensor->dtype || !tl_tensor_issameshape(t, entry->tensor))
         return ln_onnx_write_fail(
             w, LN_INVALID, "the data of tensor '%s' have another type or shape", entry->name);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The first subgraph of a model: its tensors, inputs, operators and outputs, in this order.
+// Subgraphs of a model: their tensors, inputs, operators and outputs, in this order. The first one
+// is the model; what its operators run is read as they are.
 //
 // Field numbers are those of the published schema, version 3.
 
@@ -211,7 +212,7 @@ static void print_type(const ln_tflite_tensor *t, char *buf, size_t size)
 }
 
 // Tensor `i` of a list of the subgraph.
-static ln_tflite_tensor *end_of(ln_tflite_builder *b, ln_flat_vector list, size_t i,
+ln_tflite_tensor *ln_tflite_end(ln_tflite_builder *b, ln_flat_vector list, size_t i,
                                 const char *what)
 {
     int64_t index = ln_flat_number_at(b->file, list, i, LN_FLAT_I32);
@@ -249,8 +250,10 @@ static void bind_shape(ln_tflite_builder *b, const ln_tflite_tensor *t)
         is_open = is_open || t->dims[i] < 0;
         is_bound = is_bound && dim > 0 && (t->dims[i] < 0 || t->dims[i] == dim);
     }
-    if (is_open && is_bound)
-        ln_tflite_numbers(b, "bound", (size_t)t->ndim, bound);
+    if (!is_open || !is_bound)
+        return;
+    ln_tflite_numbers(b, "bound", (size_t)t->ndim, bound);
+    ln_tflite_flag(b, "bound_is_default");
 }
 
 static void add_end(ln_tflite_builder *b, const char *optype, const ln_tflite_tensor *t)
@@ -279,7 +282,7 @@ static void add_inputs(ln_tflite_builder *b, ln_flat_vector list)
 {
     char type[256];
     for (size_t i = 0; i < list.count && ln_tflite_is_going(b); i++) {
-        ln_tflite_tensor *t = end_of(b, list, i, "input");
+        ln_tflite_tensor *t = ln_tflite_end(b, list, i, "input");
         if (!t)
             return;
         if (t->is_there) {
@@ -299,17 +302,28 @@ static void add_inputs(ln_tflite_builder *b, ln_flat_vector list)
     }
 }
 
+void ln_tflite_make_output(ln_tflite_builder *b, ln_tflite_tensor *t)
+{
+    ln_tflite_op *op = b->op;
+    ln_tflite_op end = {.b = b, .subgraph = b->subgraph, .name = t->name, .type = "output"};
+    b->op = &end;
+    if (ln_tflite_is_going(b) && t->is_const && t->dtype != TL_DTYPE_INVALID)
+        ln_tflite_make_constant(&end, t);
+    b->op = op;
+}
+
 static void add_outputs(ln_tflite_builder *b, ln_flat_vector list)
 {
     char type[256];
     for (size_t i = 0; i < list.count && ln_tflite_is_going(b); i++) {
-        ln_tflite_tensor *t = end_of(b, list, i, "output");
+        ln_tflite_tensor *t = ln_tflite_end(b, list, i, "output");
         if (!t)
             return;
         print_type(t, type, sizeof type);
         ln_status status = ln_preflight_add_output(b->report, t->name, type);
         if (b->status == LN_OK)
             b->status = status;
+        ln_tflite_make_output(b, t);
         if (!t->is_there && b->report->problem_count == 0)
             end_problem(b, "output '%s' is made by no operator", t->name);
         else if (t->dtype != TL_DTYPE_INVALID)
@@ -350,11 +364,18 @@ static bool is_of_variables(const ln_tflite_builtin *builtin)
                        builtin->read == ln_tflite_read_assign_variable);
 }
 
+// What reads or gives a variable, or has it read.
+static bool has_state(const ln_tflite_builtin *builtin)
+{
+    return is_of_variables(builtin) || (builtin && (builtin->read == ln_tflite_read_read_variable ||
+                                                    builtin->read == ln_tflite_read_call_once));
+}
+
 static void read_op(ln_tflite_builder *b, ln_flat_table table, size_t index)
 {
     ln_flat *f = b->file;
     int64_t code_index = ln_flat_number(f, table, 0, LN_FLAT_U32, 0);
-    ln_tflite_op op = {.b = b, .index = index, .name = "", .type = "?"};
+    ln_tflite_op op = {.b = b, .index = index, .subgraph = b->subgraph, .name = "", .type = "?"};
     if (f->status == LN_OK && (uint64_t)code_index >= b->codes.count) {
         ln_tflite_stop(b, LN_INVALID, "operator %zu is of type %lld of %zu", index,
                        (long long)code_index, b->codes.count);
@@ -387,6 +408,9 @@ static void read_op(ln_tflite_builder *b, ln_flat_table table, size_t index)
         ln_tflite_problem(&op, NULL,
                           "it is in a subgraph that is run once, where only "
                           "VAR_HANDLE and ASSIGN_VARIABLE are read");
+    else if (!b->is_first_run && b->nested_count > 1 && has_state(op.builtin))
+        ln_tflite_problem(&op, NULL,
+                          "it is in a subgraph of IF or WHILE, where no variables are read");
     else if (op.builtin && op.builtin->read)
         op.builtin->read(&op);
     else if (code != CODE_CUSTOM || !ln_tflite_read_custom(&op, custom))
@@ -400,14 +424,65 @@ static void read_op(ln_tflite_builder *b, ln_flat_table table, size_t index)
         b->status = status;
 }
 
-static void read_ops(ln_tflite_builder *b, ln_flat_table subgraph)
+void ln_tflite_read_ops(ln_tflite_builder *b)
 {
-    ln_flat_vector ops = ln_flat_list(b->file, subgraph, 3, 4);
-    if (ops.count > b->ctx->limits.op_count)
+    ln_flat_vector ops = ln_flat_list(b->file, ln_tflite_subgraph(b), 3, 4);
+    b->op_count += ops.count;
+    if (b->op_count > b->ctx->limits.op_count)
         ln_tflite_stop(b, LN_LIMIT, "the model has %zu operators, more than op_count, %zu",
-                       ops.count, b->ctx->limits.op_count);
+                       b->op_count, b->ctx->limits.op_count);
     for (size_t i = 0; i < ops.count && ln_tflite_is_going(b); i++)
         read_op(b, ln_flat_table_at(b->file, ops, i), i);
+}
+
+// ---- Subgraphs that operators run ----
+
+ln_flat_table ln_tflite_subgraph(ln_tflite_builder *b)
+{
+    return ln_flat_table_at(b->file, b->subgraphs, b->subgraph);
+}
+
+bool ln_tflite_enter(ln_tflite_op *op, int64_t index, ln_tflite_level *out_level)
+{
+    ln_tflite_builder *b = op->b;
+    ln_tflite_flush(b);
+    if (!ln_tflite_is_going(b))
+        return false;
+    if (index < 0 || (uint64_t)index >= b->subgraphs.count) {
+        ln_tflite_problem(op, NULL, "it runs subgraph %lld of %zu", (long long)index,
+                          b->subgraphs.count);
+        return false;
+    }
+    for (size_t i = 0; i < b->nested_count; i++) {
+        if (b->nested[i] == index) {
+            ln_tflite_problem(op, NULL, "it runs subgraph %lld, of which it is a part",
+                              (long long)index);
+            return false;
+        }
+    }
+    if (b->nested_count == LN_TFLITE_MAX_NESTED) {
+        ln_tflite_stop(b, LN_LIMIT, "more than %d subgraphs run each other", LN_TFLITE_MAX_NESTED);
+        return false;
+    }
+    b->nested[b->nested_count++] = index;
+    *out_level = (ln_tflite_level){
+        .op = op, .tensors = b->tensors, .tensor_count = b->tensor_count, .subgraph = b->subgraph};
+    b->op = NULL;
+    b->tensors = NULL;
+    b->tensor_count = 0;
+    b->subgraph = (size_t)index;
+    read_tensors(b, ln_tflite_subgraph(b));
+    return true;
+}
+
+void ln_tflite_leave(ln_tflite_builder *b, const ln_tflite_level *level)
+{
+    b->nested_count--;
+    ln_free(b->tensors);
+    b->op = level->op;
+    b->tensors = level->tensors;
+    b->tensor_count = level->tensor_count;
+    b->subgraph = level->subgraph;
 }
 
 static bool is_done(const ln_tflite_builder *b, int64_t index)
@@ -419,48 +494,40 @@ static bool is_done(const ln_tflite_builder *b, int64_t index)
     return false;
 }
 
-// Another subgraph, with tensors of its own, before what comes after this operator.
+// Another subgraph, before what comes after this operator.
 void ln_tflite_read_call_once(ln_tflite_op *op)
 {
     ln_tflite_builder *b = op->b;
+    ln_tflite_level level;
     int64_t index = ln_tflite_option(op, 0, 0);
-    ln_flat_vector subgraphs = ln_flat_list(b->file, b->model, 2, 4);
     if (!ln_tflite_is_going(b) || is_done(b, index))
         return;
-    if (index < 1 || (uint64_t)index >= subgraphs.count || b->once_count == LN_TFLITE_MAX_ONCE) {
-        ln_tflite_problem(op, NULL, "it runs subgraph %lld of %zu, after %zu others",
-                          (long long)index, subgraphs.count, b->once_count);
+    if (b->once_count == LN_TFLITE_MAX_ONCE) {
+        ln_tflite_problem(op, NULL, "it runs subgraph %lld, after %zu others", (long long)index,
+                          b->once_count);
         return;
     }
+    if (!ln_tflite_enter(op, index, &level))
+        return;
     b->once[b->once_count++] = index;
-    ln_tflite_tensor *tensors = b->tensors;
-    size_t tensor_count = b->tensor_count;
-    ln_flat_table subgraph = ln_flat_table_at(b->file, subgraphs, (size_t)index);
-    b->tensors = NULL;
-    b->tensor_count = 0;
-    b->subgraph = (size_t)index;
     b->is_first_run = true;
-    b->op = NULL;
-    read_tensors(b, subgraph);
-    read_ops(b, subgraph);
-    b->op = op;
+    ln_tflite_read_ops(b);
     b->is_first_run = false;
-    b->subgraph = 0;
-    ln_free(b->tensors);
-    b->tensors = tensors;
-    b->tensor_count = tensor_count;
+    ln_tflite_leave(b, &level);
 }
 
 // ---- The model ----
 
-static void read_subgraph(ln_tflite_builder *b, ln_flat_table subgraph)
+static void read_subgraph(ln_tflite_builder *b)
 {
+    ln_flat_table subgraph = ln_tflite_subgraph(b);
+    b->nested[b->nested_count++] = (int64_t)b->subgraph;
     read_tensors(b, subgraph);
     if (!ln_tflite_is_going(b))
         return;
     b->status = ln_tflite_read_info(b, subgraph);
     add_inputs(b, ln_flat_list(b->file, subgraph, 1, 4));
-    read_ops(b, subgraph);
+    ln_tflite_read_ops(b);
     add_outputs(b, ln_flat_list(b->file, subgraph, 2, 4));
     ln_tflite_add_states(b);
 }
@@ -475,13 +542,11 @@ static void read_model(ln_tflite_builder *b)
                        (long long)version);
     b->codes = ln_flat_list(f, b->model, 1, 4);
     b->buffers = ln_flat_list(f, b->model, 4, 4);
-    ln_flat_vector subgraphs = ln_flat_list(f, b->model, 2, 4);
-    if (f->status == LN_OK && subgraphs.count == 0)
+    b->subgraphs = ln_flat_list(f, b->model, 2, 4);
+    if (f->status == LN_OK && b->subgraphs.count == 0)
         ln_tflite_stop(b, LN_SYNTAX, "the file has no subgraph");
-    if (!ln_tflite_is_going(b))
-        return;
-    ln_flat_table subgraph = ln_flat_table_at(f, subgraphs, 0);
-    read_subgraph(b, subgraph);
+    if (ln_tflite_is_going(b))
+        read_subgraph(b);
 }
 
 ln_status ln_tflite_build(ln_serializer *serializer, ln_context *ctx, ln_flat *file,
@@ -491,7 +556,7 @@ ln_status ln_tflite_build(ln_serializer *serializer, ln_context *ctx, ln_flat *f
     if (!b)
         return LN_NO_MEMORY;
     b->serializer = serializer;
-    b->ctx = ctx;
+    b->ctx = b->into = ctx;
     b->file = file;
     b->report = report;
     b->tensor_names = ln_hash_create(ln_name_hash, ln_str_cmp, ln_free, NULL);

@@ -8,6 +8,7 @@
 //     dynamic.c     inputs that are quantized when the model runs
 //     op_*.c        what each operator becomes: a row of builtins.inc names the function
 //     state.c       variables
+//     control.c     IF and WHILE, whose subgraphs become graphs of the context
 //     custom.c      custom operators, told by their name
 //     flex.c        their options
 //     metadata.c    what the file states about the model
@@ -33,6 +34,11 @@
 // Variables of a model, and graphs that are run once.
 #define LN_TFLITE_MAX_STATES 1024
 #define LN_TFLITE_MAX_ONCE   64
+
+// Subgraphs that are read inside each other, and graphs that they become: two operators may run the
+// same subgraph.
+#define LN_TFLITE_MAX_NESTED 16
+#define LN_TFLITE_MAX_GRAPHS 4096
 
 // TensorType of the schema.
 typedef enum ln_tflite_type {
@@ -93,21 +99,26 @@ typedef struct ln_tflite_node {
     const char *ins[LN_TFLITE_MAX_ARGS];
     const char *outs[LN_TFLITE_MAX_ARGS];
     size_t in_count, out_count;
+    size_t capture_count; // the last inputs, which graphs of the operator read
     ln_list *params;
 } ln_tflite_node;
 
 typedef struct ln_tflite_builder {
     ln_serializer *serializer;
     ln_context *ctx;
+    ln_context *into; // that operators go to: `ctx`, or a graph of it
     ln_flat *file;
     ln_preflight *report;
     ln_status status;
     ln_flat_table model;
-    ln_flat_vector codes, buffers;
+    ln_flat_vector codes, buffers, subgraphs;
     ln_tflite_tensor *tensors; // of the subgraph
     size_t tensor_count;
-    size_t subgraph;   // whose operators are read
-    bool is_first_run; // it is run once, before the others
+    size_t subgraph;                      // whose operators are read
+    int64_t nested[LN_TFLITE_MAX_NESTED]; // that one last, after those that run it
+    size_t nested_count;                  // at least 1
+    size_t op_count, graph_count;         // in all
+    bool is_first_run;                    // it is run once, before the others
     int64_t once[LN_TFLITE_MAX_ONCE];
     size_t once_count;
     ln_tflite_state *states;
@@ -116,8 +127,9 @@ typedef struct ln_tflite_builder {
     ln_tflite_node node;   // not yet in the context, so that its outputs can get other names
     ln_hash *tensor_names; // that are taken
     ln_hash *op_names;
-    ln_hash *numbers; // constants of quantization: text -> name
-    size_t serial;    // after names that were taken
+    ln_hash *numbers;   // constants of one element in `into`: text -> name
+    size_t table_count; // of functions
+    size_t serial;      // after names that were taken
 } ln_tflite_builder;
 
 struct ln_tflite_op {
@@ -126,7 +138,7 @@ struct ln_tflite_op {
     ln_flat_table options;
     ln_flat_vector custom; // bytes of options of a custom operator
     ln_flat_vector ins, outs;
-    size_t index;
+    size_t index, subgraph;
     int version;
     const char *name; // of its first output
     const char *type; // "CONV_2D", or the name of a custom operator
@@ -158,6 +170,32 @@ void ln_tflite_stop(ln_tflite_builder *b, ln_status status, const char *fmt, ...
 
 // An output of the model.
 void ln_tflite_add_output(ln_tflite_builder *b, const ln_tflite_tensor *t);
+
+// ---- build.c: subgraphs ----
+
+// What is set aside while another subgraph is read.
+typedef struct ln_tflite_level {
+    ln_tflite_op *op;
+    ln_tflite_tensor *tensors;
+    size_t tensor_count;
+    size_t subgraph;
+} ln_tflite_level;
+
+// Begins another subgraph, with tensors of its own, until ln_tflite_leave. False: nothing has
+// begun, after a problem: there is no subgraph `index`, or it is being read.
+bool ln_tflite_enter(ln_tflite_op *op, int64_t index, ln_tflite_level *out_level);
+void ln_tflite_leave(ln_tflite_builder *b, const ln_tflite_level *level);
+
+// The tables of the subgraph that is being read.
+ln_flat_table ln_tflite_subgraph(ln_tflite_builder *b);
+void ln_tflite_read_ops(ln_tflite_builder *b);
+
+// Tensor `i` of the list `what` of the subgraph's inputs or outputs; NULL after a problem.
+ln_tflite_tensor *ln_tflite_end(ln_tflite_builder *b, ln_flat_vector list, size_t i,
+                                const char *what);
+
+// Makes a constant that an output is and no operator reads.
+void ln_tflite_make_output(ln_tflite_builder *b, ln_tflite_tensor *t);
 
 // ---- state.c: variables ----
 
@@ -197,9 +235,36 @@ void ln_tflite_read_int16_sum(ln_tflite_op *op, int64_t activation);
 void ln_tflite_read_int16_product(ln_tflite_op *op, int64_t activation);
 void ln_tflite_read_int16_leaky_relu(ln_tflite_op *op, float alpha);
 
+// MEAN and SUM of int16. False: nothing was read, because it is another operator, type or axis.
+bool ln_tflite_read_int16_reduction(ln_tflite_op *op);
+
+// Whether means of windows of so many taps are rounded on int16, and what they become.
+bool ln_tflite_has_int16_means(ln_tflite_op *op, int64_t width, int64_t height, int64_t activation);
+const char *ln_tflite_int16_means(ln_tflite_op *op, const char *means, int64_t activation);
+
+// BATCH_MATMUL of int16 and int16 or int8; `x` and `y` are integers, as they are multiplied.
+bool ln_tflite_is_int16_matmul(ln_tflite_op *op);
+void ln_tflite_read_int16_matmul(ln_tflite_op *op, const char *x, const char *y);
+
 // QUANTIZE from int16 to another scale of int16, int8 or int32, or from int8 to int16.
 bool ln_tflite_is_int16_quantize(ln_tflite_op *op);
 void ln_tflite_read_int16_quantize(ln_tflite_op *op);
+
+// The only scale of a tensor, or its first.
+float ln_tflite_scale(const ln_tflite_op *op, const ln_tflite_tensor *t);
+
+// Integers times a factor, as int32 from `low` on; divided by 2^bits, ties upwards.
+const char *ln_tflite_rescaled(ln_tflite_op *op, const char *x, double factor, double low);
+const char *ln_tflite_shifted(ln_tflite_builder *b, const char *x, int bits);
+
+// A constant of int32, which the context takes over.
+const char *ln_tflite_int32s(ln_tflite_builder *b, size_t count, int32_t *owned);
+
+// ---- int16_tables.c ----
+
+// LOGISTIC and TANH, SOFTMAX of int16. False: nothing was read.
+bool ln_tflite_read_int16_sigmoid(ln_tflite_op *op);
+bool ln_tflite_read_int16_softmax(ln_tflite_op *op, float beta);
 
 // ---- emit.c: operators ----
 
@@ -212,6 +277,7 @@ void ln_tflite_in(ln_tflite_builder *b, const char *tensor);
 void ln_tflite_number(ln_tflite_builder *b, const char *param, double value);
 void ln_tflite_numbers(ln_tflite_builder *b, const char *param, size_t count, const double *values);
 void ln_tflite_string(ln_tflite_builder *b, const char *param, const char *value);
+void ln_tflite_flag(ln_tflite_builder *b, const char *param); // true
 void ln_tflite_strings(ln_tflite_builder *b, const char *param, size_t count,
                        const char *const *values);
 const char *ln_tflite_out(ln_tflite_builder *b); // one more output, of a new name
@@ -263,6 +329,9 @@ bool ln_tflite_is_quantized(const ln_tflite_tensor *t);
 // Input or output i; never NULL: a tensor without anything after a problem.
 ln_tflite_tensor *ln_tflite_input(ln_tflite_op *op, size_t i);
 ln_tflite_tensor *ln_tflite_output(ln_tflite_op *op, size_t i);
+
+// Makes the constant `t`, unless it is there.
+void ln_tflite_make_constant(ln_tflite_op *op, ln_tflite_tensor *t);
 
 // Input i: as stored; as real numbers.
 const char *ln_tflite_raw(ln_tflite_op *op, size_t i);
@@ -321,6 +390,11 @@ int ln_tflite_axis(ln_tflite_op *op, int64_t axis, int ndim);
 
 // Input i as a list of axes, which may be computed.
 const char *ln_tflite_axes(ln_tflite_op *op, size_t i);
+
+// ---- op_sum.c ----
+
+// `x` reduced by `optype` along the axes of input 1.
+const char *ln_tflite_reduced(ln_tflite_op *op, const char *optype, const char *x);
 
 // ---- custom.c ----
 

@@ -142,6 +142,19 @@ void ln_tflite_string(ln_tflite_builder *b, const char *param, const char *value
     check(b, status);
 }
 
+void ln_tflite_flag(ln_tflite_builder *b, const char *param)
+{
+    if (!b->node.optype)
+        return;
+    ln_param_entry *entry = ln_param_entry_create(param, LN_PARAM_BOOL);
+    ln_status status = entry ? ln_param_set_bool(entry, 1) : LN_NO_MEMORY;
+    if (status == LN_OK)
+        status = ln_param_list_push(&b->node.params, entry);
+    if (status != LN_OK)
+        ln_param_entry_free(entry);
+    check(b, status);
+}
+
 void ln_tflite_strings(ln_tflite_builder *b, const char *param, size_t count,
                        const char *const *values)
 {
@@ -170,15 +183,21 @@ static const char *arg_name(const ln_arg_info *infos, size_t i, char *buf, size_
     return buf;
 }
 
+// The last `capture_count` tensors are those that graphs of the operator read.
 static ln_status list_args(const ln_arg_info *infos, const char *const *tensors, size_t count,
-                           ln_list **out_list)
+                           size_t capture_count, ln_list **out_list)
 {
+    const size_t named = count - capture_count;
     // From the end, since what is added in front is added in no time.
     while (count-- > 0) {
         if (!tensors[count])
             continue;
         char buf[64];
-        const char *name = arg_name(infos, count, buf, sizeof buf);
+        const char *name = buf;
+        if (count < named)
+            name = arg_name(infos, count, buf, sizeof buf);
+        else
+            snprintf(buf, sizeof buf, "capture%zu", count - named + 1);
         if (!name)
             return LN_FAIL(LN_INTERNAL, "an operator has no argument %zu", count);
         ln_tensor_list_entry *entry = ln_tensor_list_entry_create(name, tensors[count]);
@@ -192,8 +211,8 @@ static ln_status list_args(const ln_arg_info *infos, const char *const *tensors,
 }
 
 static ln_status append(ln_tflite_builder *b, const char *optype, const char *name,
-                        const char *const *ins, size_t in_count, const char *const *outs,
-                        size_t out_count, ln_list **params)
+                        const char *const *ins, size_t in_count, size_t capture_count,
+                        const char *const *outs, size_t out_count, ln_list **params)
 {
     const ln_op *proto = ln_op_find(optype);
     const ln_op_info *info = proto ? proto->op_arg->info : NULL;
@@ -207,11 +226,11 @@ static ln_status append(ln_tflite_builder *b, const char *optype, const char *na
     else
         snprintf(place, sizeof place, "%.200s", b->file->name);
     ln_op_source op = {.name = name, .optype = optype, .own_params = params, .place = place};
-    ln_status status = list_args(info->ins, ins, in_count, &op.tensors_in);
+    ln_status status = list_args(info->ins, ins, in_count, capture_count, &op.tensors_in);
     if (status == LN_OK)
-        status = list_args(info->outs, outs, out_count, &op.tensors_out);
+        status = list_args(info->outs, outs, out_count, 0, &op.tensors_out);
     if (status == LN_OK)
-        status = ln_serializer_add_op(b->serializer, b->ctx, &op);
+        status = ln_serializer_add_op(b->serializer, b->into, &op);
     ln_tensor_list_free(op.tensors_in);
     ln_tensor_list_free(op.tensors_out);
     return status;
@@ -226,13 +245,13 @@ void ln_tflite_flush(ln_tflite_builder *b)
                                                   : "";
         const char *name = ln_tflite_claim(b, b->op_names, wanted);
         if (b->status == LN_OK)
-            check(b, append(b, node->optype, name, node->ins, node->in_count, node->outs,
-                            node->out_count, &node->params));
+            check(b, append(b, node->optype, name, node->ins, node->in_count, node->capture_count,
+                            node->outs, node->out_count, &node->params));
     }
     ln_param_list_free(node->params);
     node->optype = NULL;
     node->params = NULL;
-    node->in_count = node->out_count = 0;
+    node->in_count = node->out_count = node->capture_count = 0;
 }
 
 void ln_tflite_name(ln_tflite_builder *b, const char *tensor, const char *name)
@@ -373,7 +392,7 @@ static ln_status list_params(ln_tflite_builder *b, const char *name, tl_dtype dt
     if (is_inline(dtype, count, data, numbers)) {
         *params = ln_param_list_append_array_double(*params, "data", (int)count, numbers);
     } else {
-        LN_TRY(ln_context_carry(b->ctx, name, dtype, ndim, dims, data));
+        LN_TRY(ln_context_carry(b->into, name, dtype, ndim, dims, data));
         *params = ln_param_list_append_bool(*params, "from_file", 1);
     }
     return ln_param_list_length(*params) == 3 ? LN_OK : LN_NO_MEMORY;
@@ -388,11 +407,11 @@ void ln_tflite_constant(ln_tflite_builder *b, const char *name, tl_dtype dtype, 
     if (owned && status != LN_OK)
         ln_free(owned);
     else if (owned)
-        status = ln_context_keep(b->ctx, owned, ln_free);
+        status = ln_context_keep(b->into, owned, ln_free);
     if (status == LN_OK)
         status = list_params(b, name, dtype, ndim, dims, data, &params);
     if (status == LN_OK)
-        status = append(b, "create", op_name, NULL, 0, &name, 1, &params);
+        status = append(b, "create", op_name, NULL, 0, 0, &name, 1, &params);
     ln_param_list_free(params);
     check(b, status);
 }

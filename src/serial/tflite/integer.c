@@ -55,6 +55,11 @@ static bool has_scales(const ln_tflite_op *op, const ln_tflite_tensor *t)
     return t->scales.count > 0;
 }
 
+float ln_tflite_scale(const ln_tflite_op *op, const ln_tflite_tensor *t)
+{
+    return scale_of(op, t, 0);
+}
+
 // TensorFlow Lite has no zero points in int16.
 static bool is_int16(const ln_tflite_op *op, const ln_tflite_tensor *t)
 {
@@ -125,7 +130,7 @@ static bool find_multiplier(double factor, int max_shift, int32_t *multiplier, i
     return exponent <= max_shift;
 }
 
-static const char *vector(ln_tflite_builder *b, size_t count, int32_t *owned)
+const char *ln_tflite_int32s(ln_tflite_builder *b, size_t count, int32_t *owned)
 {
     const int dim = (int)count;
     const char *name = ln_tflite_claim(b, b->tensor_names, b->op->name);
@@ -133,32 +138,17 @@ static const char *vector(ln_tflite_builder *b, size_t count, int32_t *owned)
     return name;
 }
 
-// x times `factors`, one or one for each index of the axis; TL_INT32 where `out` is NULL.
-static const char *rescale(ln_tflite_op *op, const char *x, const char *rounding, size_t count,
-                           const double *factors, int axis, int left, const ln_tflite_tensor *out,
-                           int64_t activation)
+// `multipliers` and `shifts` are the context's from here on. TL_INT32 where `out` is NULL.
+static const char *add_rescale(ln_tflite_op *op, const char *x, const char *rounding, size_t count,
+                               int32_t *multipliers, int32_t *shifts, int axis,
+                               const ln_tflite_tensor *out, int64_t activation)
 {
     ln_tflite_builder *b = op->b;
-    const int max_shift = strcmp(rounding, "q15") == 0 ? 7 : 30;
-    if (!ln_tflite_is_going(b))
-        return "";
-    int32_t *multipliers = ln_alloc(count * sizeof *multipliers);
-    int32_t *shifts = ln_alloc(count * sizeof *shifts);
-    if (!multipliers || !shifts) {
-        ln_free(multipliers);
-        ln_free(shifts);
-        ln_tflite_stop(b, LN_NO_MEMORY, "multipliers");
-        return "";
-    }
-    for (size_t i = 0; i < count; i++)
-        if (!find_multiplier(factors[i], max_shift, &multipliers[i], &shifts[i]))
-            ln_tflite_problem(op, NULL, "its scales make a factor of %g", factors[i]);
-    const char *multiplier = vector(b, count, multipliers), *shift = vector(b, count, shifts);
+    const char *multiplier = ln_tflite_int32s(b, count, multipliers);
+    const char *shift = ln_tflite_int32s(b, count, shifts);
     const char *y = ln_tflite_ternary(b, "rescale", x, multiplier, shift);
     ln_tflite_string(b, "rounding", rounding);
     ln_tflite_number(b, "axis", axis);
-    if (left != 0)
-        ln_tflite_number(b, "left", left);
     if (out) {
         double low, high;
         find_bounds(op, out, activation, &low, &high);
@@ -171,10 +161,58 @@ static const char *rescale(ln_tflite_op *op, const char *x, const char *rounding
     return y;
 }
 
+static bool new_numbers(ln_tflite_builder *b, size_t count, int32_t **multipliers, int32_t **shifts)
+{
+    if (!ln_tflite_is_going(b))
+        return false;
+    *multipliers = ln_alloc(count * sizeof **multipliers);
+    *shifts = ln_alloc(count * sizeof **shifts);
+    if (*multipliers && *shifts)
+        return true;
+    ln_free(*multipliers);
+    ln_free(*shifts);
+    ln_tflite_stop(b, LN_NO_MEMORY, "multipliers");
+    return false;
+}
+
+// x times `factors`, one or one for each index of the axis; TL_INT32 where `out` is NULL.
+static const char *rescale(ln_tflite_op *op, const char *x, const char *rounding, size_t count,
+                           const double *factors, int axis, int left, const ln_tflite_tensor *out,
+                           int64_t activation)
+{
+    ln_tflite_builder *b = op->b;
+    const int max_shift = strcmp(rounding, "q15") == 0 ? 7 : 30;
+    int32_t *multipliers, *shifts;
+    if (!new_numbers(b, count, &multipliers, &shifts))
+        return "";
+    for (size_t i = 0; i < count; i++)
+        if (!find_multiplier(factors[i], max_shift, &multipliers[i], &shifts[i]))
+            ln_tflite_problem(op, NULL, "its scales make a factor of %g", factors[i]);
+    const char *y = add_rescale(op, x, rounding, count, multipliers, shifts, axis, out, activation);
+    if (left != 0)
+        ln_tflite_number(b, "left", left);
+    return y;
+}
+
 static const char *rescale_by(ln_tflite_op *op, const char *x, double factor, int left,
                               const ln_tflite_tensor *out, int64_t activation)
 {
     return rescale(op, x, "q31", 1, &factor, 0, left, out, activation);
+}
+
+const char *ln_tflite_rescaled(ln_tflite_op *op, const char *x, double factor, double low)
+{
+    const char *y = rescale_by(op, x, factor, 0, NULL, 0);
+    ln_tflite_number(op->b, "low", low);
+    return y;
+}
+
+const char *ln_tflite_shifted(ln_tflite_builder *b, const char *x, int bits)
+{
+    const char *y = ln_tflite_binary(b, "rescale", x, NULL);
+    ln_tflite_in(b, ln_tflite_scalar(b, TL_INT32, bits));
+    ln_tflite_string(b, "rounding", "shift");
+    return y;
 }
 
 // ---- Products ----
@@ -293,4 +331,128 @@ void ln_tflite_read_int16_quantize(ln_tflite_op *op)
     ln_tflite_in(op->b, src_zero);
     ln_tflite_in(op->b, dst_zero);
     ln_tflite_give_raw(op, 0, y);
+}
+
+// ---- Sums and means ----
+
+// How many elements go to one sum, along how many axes; 0 where that is not known.
+static int64_t find_taps(ln_tflite_op *op, int *out_axes)
+{
+    const ln_tflite_tensor *in = ln_tflite_input(op, 0);
+    int64_t axes[TL_MAXDIM], taps = 1;
+    size_t count;
+    bool is_taken[TL_MAXDIM] = {false};
+    *out_axes = 0;
+    if (!ln_tflite_is_known(op, 1) ||
+        !ln_tflite_known(op, 1, "list of axes", TL_MAXDIM, axes, &count))
+        return 0;
+    for (size_t i = 0; i < count; i++) {
+        const int64_t axis = axes[i] < 0 ? axes[i] + in->ndim : axes[i];
+        if (axis < 0 || axis >= in->ndim || in->dims[axis] < 0)
+            return 0;
+        if (!is_taken[axis]) {
+            taps *= in->dims[axis];
+            ++*out_axes;
+        }
+        if (taps > INT32_MAX)
+            return 0;
+        is_taken[axis] = true;
+    }
+    return count > 0 ? taps : 0;
+}
+
+// Divides the factor by the number of taps, in what is left of its 31 bits.
+static void divide_factor(int64_t taps, int32_t *multiplier, int32_t *shift)
+{
+    int bits = 0;
+    while (taps >> (bits + 1) != 0)
+        bits++;
+    bits = bits < 31 + *shift ? bits : 31 + *shift;
+    *multiplier = (int32_t)(((int64_t)*multiplier << bits) / taps);
+    *shift -= bits;
+}
+
+bool ln_tflite_read_int16_reduction(ln_tflite_op *op)
+{
+    ln_tflite_builder *b = op->b;
+    const bool is_mean = strcmp(op->type, "MEAN") == 0;
+    int32_t multiplier, shift, *multipliers, *shifts;
+    if ((!is_mean && strcmp(op->type, "SUM") != 0) || !ln_tflite_is_int16(op, 1, ACT_NONE))
+        return false;
+    const ln_tflite_tensor *out = ln_tflite_output(op, 0);
+    const float from = ln_tflite_scale(op, ln_tflite_input(op, 0)), to = ln_tflite_scale(op, out);
+    int axes;
+    const int64_t taps = find_taps(op, &axes);
+    if (taps == 0 || !find_multiplier((double)from / (double)to, 30, &multiplier, &shift))
+        return false;
+    const char *x = ln_tflite_cast(b, ln_tflite_raw(op, 0), TL_INT32);
+    const char *sum = ln_tflite_reduced(op, is_mean ? "ReduceSum" : op->builtin->optype, x);
+    if (!is_mean && from == to) { // of 16 bits, which wrap
+        ln_tflite_give_raw(op, 0, ln_tflite_cast(b, sum, TL_INT16));
+        return true;
+    }
+    if (is_mean)
+        divide_factor(taps, &multiplier, &shift);
+    if (!new_numbers(b, 1, &multipliers, &shifts))
+        return true;
+    *multipliers = multiplier;
+    *shifts = shift;
+    const bool is_scalar =
+        axes == ln_tflite_input(op, 0)->ndim && ln_tflite_small_option(op, 0) == 0;
+    if (is_scalar) // which has no axis to rescale along
+        sum = ln_tflite_reshape(b, sum, 1, (const int64_t[]){1});
+    const char *y = add_rescale(op, sum, "q31", 1, multipliers, shifts, 0, out, ACT_NONE);
+    ln_tflite_give_raw(op, 0, is_scalar ? ln_tflite_reshape(b, y, 0, (const int64_t[]){0}) : y);
+    return true;
+}
+
+// Rounded to nearest, ties away from zero. A mean that is not halfway is at least half of its
+// number of taps' reciprocal from there; what doubles lose, and what is added so that halfway is
+// never missed, is far less.
+#define ALMOST_HALF (0.5 + 0x1p-26)
+#define MAX_TAPS    (1 << 24)
+
+bool ln_tflite_has_int16_means(ln_tflite_op *op, int64_t width, int64_t height, int64_t activation)
+{
+    return ln_tflite_is_int16(op, 1, activation) && ln_tflite_is_moved(op, 0, 1) && width > 0 &&
+           height > 0 && width <= MAX_TAPS && height <= MAX_TAPS / width;
+}
+
+const char *ln_tflite_int16_means(ln_tflite_op *op, const char *means, int64_t activation)
+{
+    ln_tflite_builder *b = op->b;
+    double low, high;
+    find_bounds(op, ln_tflite_output(op, 0), activation, &low, &high);
+    const char *size = ln_tflite_unary(b, "Abs", means);
+    size = ln_tflite_binary(b, "Add", size, ln_tflite_scalar(b, TL_DOUBLE, ALMOST_HALF));
+    size = ln_tflite_unary(b, "Floor", size);
+    const char *y = ln_tflite_binary(b, "Mul", size, ln_tflite_unary(b, "Sign", means));
+    if (isfinite(low))
+        y = ln_tflite_binary(b, "Max", y, ln_tflite_scalar(b, TL_DOUBLE, low));
+    if (isfinite(high))
+        y = ln_tflite_binary(b, "Min", y,
+                             ln_tflite_scalar(b, TL_DOUBLE, high < INT16_MAX ? high : INT16_MAX));
+    return ln_tflite_cast(b, y, TL_INT16);
+}
+
+// ---- Products of two tensors ----
+
+bool ln_tflite_is_int16_matmul(ln_tflite_op *op)
+{
+    const ln_tflite_tensor *y = ln_tflite_input(op, 1);
+    return ln_tflite_is_int16(op, 1, ACT_NONE) && y->scales.count == 1 && has_scales(op, y) &&
+           !has_zero_point(op, y) && (y->dtype == TL_INT16 || y->dtype == TL_INT8);
+}
+
+void ln_tflite_read_int16_matmul(ln_tflite_op *op, const char *x, const char *y)
+{
+    ln_tflite_builder *b = op->b;
+    const ln_tflite_tensor *out = ln_tflite_output(op, 0);
+    const float unit =
+        ln_tflite_scale(op, ln_tflite_input(op, 0)) * ln_tflite_scale(op, ln_tflite_input(op, 1));
+    const double factor = (double)unit / (double)ln_tflite_scale(op, out);
+    x = ln_tflite_cast(b, x, TL_INT64);
+    y = ln_tflite_cast(b, y, TL_INT64);
+    const char *sums = ln_tflite_binary(b, "MatMul", x, y);
+    ln_tflite_give_raw(op, 0, rescale(op, sums, "q15", 1, &factor, 0, 0, out, ACT_NONE));
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the file states about the model: its description, metadata, signatures, the quantization
-// of its inputs and outputs, and the names of files that are packed in it, such as lists of labels,
-// as a zip archive past the end of the tables.
+// and open dimensions of its inputs and outputs, the labels of outputs, the normalization of
+// inputs, and the names of files that are packed in it, as a zip archive past the end of the
+// tables.
 //
 // Metadata is a FlatBuffer of its own, in a buffer that the model names. What is malformed in it is
 // left out: it changes no result.
@@ -63,7 +64,8 @@ static void print_ends(ln_tflite_builder *b, ln_flat_vector maps, bool is_first,
     }
 }
 
-// "serve": "x=serve_x:0 -> y=call:0": names of a signature's ends, and the tensors that they are.
+// "serve": "x=serve_x:0 -> y=call:0": names of a signature's ends, and the tensors that they are;
+// of a subgraph that is not the model "x=0 -> y=7 (subgraph 1)", their numbers.
 static void add_signatures(ln_tflite_builder *b, listed *l)
 {
     ln_flat_vector tables = ln_flat_list(b->file, b->model, 7, 4);
@@ -71,17 +73,42 @@ static void add_signatures(ln_tflite_builder *b, listed *l)
         ln_flat_table table = ln_flat_table_at(b->file, tables, i);
         char key[256];
         ln_tflite_clean(b->file, ln_flat_text(b->file, table, 2), key, sizeof key);
-        bool is_first = ln_flat_number(b->file, table, 4, LN_FLAT_U32, 0) == 0;
+        int64_t subgraph = ln_flat_number(b->file, table, 4, LN_FLAT_U32, 0);
+        bool is_first = subgraph == 0;
         ln_text text = {0};
         print_ends(b, ln_flat_list(b->file, table, 0, 4), is_first, &text);
         ln_text_puts(&text, " -> ");
         print_ends(b, ln_flat_list(b->file, table, 1, 4), is_first, &text);
+        if (!is_first)
+            ln_text_printf(&text, " (subgraph %lld)", (long long)subgraph);
         add(l, ln_strdup_printf("signature %s", key), text.bytes ? ln_strdup(text.bytes) : NULL);
         ln_text_deinit(&text);
     }
 }
 
-// ---- Scales of inputs and outputs ----
+// ---- Inputs and outputs ----
+
+// "-1,224,224,3", where the model leaves dimensions open; sizes that they have by default are those
+// of the input.
+static void add_open_shapes(ln_tflite_builder *b, listed *l, ln_flat_vector ends)
+{
+    for (size_t i = 0; i < ends.count && i < MAX_PROPERTIES; i++) {
+        const int64_t index = ln_flat_number_at(b->file, ends, i, LN_FLAT_I32);
+        if (index < 0 || (uint64_t)index >= b->tensor_count)
+            continue;
+        const ln_tflite_tensor *t = &b->tensors[index];
+        bool is_open = false;
+        ln_text text = {0};
+        for (int k = 0; k < t->ndim; k++) {
+            is_open = is_open || t->dims[k] < 0;
+            ln_text_printf(&text, "%s%d", k ? "," : "", t->dims[k]);
+        }
+        if (is_open)
+            add(l, ln_strdup_printf("shape_signature %s", t->name),
+                text.bytes ? ln_strdup(text.bytes) : NULL);
+        ln_text_deinit(&text);
+    }
+}
 
 // "scale=0.0078125 zero=-1": the real number is `scale * (integer - zero)`; of
 // several scales "scale=0.5,0.25 zero=0,0 axis=3". Nine digits tell each float32 from all others.
@@ -123,8 +150,87 @@ static ln_flat_vector buffer_of(ln_tflite_builder *b, int64_t index)
     return ln_flat_text(b->file, ln_flat_table_at(b->file, b->buffers, (size_t)index), 0);
 }
 
+// The name of input or output `i` of the first subgraph; "" where there is none.
+static const char *end_name(const ln_tflite_builder *b, ln_flat_vector ends, size_t i)
+{
+    int64_t index = i < ends.count ? ln_flat_number_at(b->file, ends, i, LN_FLAT_I32) : -1;
+    return index >= 0 && (uint64_t)index < b->tensor_count ? b->tensors[index].name : "";
+}
+
+// The file with names of classes, without a language before one with it.
+static void add_labels(listed *l, ln_flat *inner, ln_flat_table tensor, const char *name)
+{
+    enum { AXIS_LABELS = 2, VALUE_LABELS = 3 };
+    ln_flat_vector files = ln_flat_list(inner, tensor, 6, 4), found = {0};
+    bool has_locale = true;
+    for (size_t i = 0; i < files.count && inner->status == LN_OK; i++) {
+        ln_flat_table file = ln_flat_table_at(inner, files, i);
+        int64_t type = ln_flat_number(inner, file, 2, LN_FLAT_I8, 0);
+        bool is_of_locale = ln_flat_text(inner, file, 3).count > 0;
+        if ((type != AXIS_LABELS && type != VALUE_LABELS) ||
+            (found.count > 0 && (is_of_locale || !has_locale)))
+            continue;
+        found = ln_flat_text(inner, file, 0);
+        has_locale = is_of_locale;
+    }
+    if (*name && found.count > 0)
+        add(l, ln_strdup_printf("labels %s", name), text_of(inner, found));
+}
+
+static void print_floats(const ln_flat *file, ln_flat_vector floats, const char *key, ln_text *text)
+{
+    for (size_t i = 0; i < floats.count && text->len < MAX_TEXT; i++)
+        ln_text_printf(text, "%s%.9g", i ? "," : key, (double)ln_flat_float_at(file, floats, i));
+}
+
+// "mean=127.5 std=127.5": an element of the input is (pixel - mean) / std.
+static void add_normalization(listed *l, ln_flat *inner, ln_flat_table tensor, const char *name)
+{
+    enum { NORMALIZATION = 1 };
+    ln_flat_vector units = ln_flat_list(inner, tensor, 4, 4);
+    for (size_t i = 0; i < units.count && inner->status == LN_OK; i++) {
+        ln_flat_table unit = ln_flat_table_at(inner, units, i);
+        if (ln_flat_number(inner, unit, 0, LN_FLAT_U8, 0) != NORMALIZATION)
+            continue;
+        ln_flat_table options = ln_flat_child(inner, unit, 1);
+        ln_flat_vector means = ln_flat_list(inner, options, 0, 4);
+        ln_flat_vector deviations = ln_flat_list(inner, options, 1, 4);
+        if (!*name || inner->status != LN_OK || means.count == 0 || deviations.count == 0)
+            return;
+        ln_text text = {0};
+        print_floats(inner, means, "mean=", &text);
+        print_floats(inner, deviations, " std=", &text);
+        add(l, ln_strdup_printf("normalization %s", name),
+            text.bytes ? ln_strdup(text.bytes) : NULL);
+        ln_text_deinit(&text);
+        return;
+    }
+}
+
+// Inputs and outputs are described in the order of the subgraph.
+static void add_ends(ln_tflite_builder *b, listed *l, ln_flat *inner, ln_flat_table root,
+                     ln_flat_table subgraph)
+{
+    ln_flat_vector graphs = ln_flat_list(inner, root, 3, 4);
+    if (graphs.count == 0)
+        return;
+    ln_flat_table graph = ln_flat_table_at(inner, graphs, 0);
+    for (unsigned side = 0; side < 2; side++) {
+        ln_flat_vector tensors = ln_flat_list(inner, graph, 2 + side, 4);
+        ln_flat_vector ends = ln_flat_list(b->file, subgraph, 1 + side, 4);
+        for (size_t i = 0; i < tensors.count && i < MAX_PROPERTIES && inner->status == LN_OK; i++) {
+            ln_flat_table tensor = ln_flat_table_at(inner, tensors, i);
+            if (side == 0)
+                add_normalization(l, inner, tensor, end_name(b, ends, i));
+            else
+                add_labels(l, inner, tensor, end_name(b, ends, i));
+        }
+    }
+}
+
 // A FlatBuffer of its own, whose faults are not the model's.
-static void add_described(ln_tflite_builder *b, listed *l, ln_flat_vector bytes, char **doc)
+static void add_described(ln_tflite_builder *b, listed *l, ln_flat_vector bytes,
+                          ln_flat_table subgraph, char **doc)
 {
     static const char *const keys[] = {"name", NULL, "version", NULL, "author", "license"};
     ln_flat inner = ln_flat_of(b->file->bytes + bytes.at, bytes.count, b->file->name);
@@ -133,6 +239,7 @@ static void add_described(ln_tflite_builder *b, listed *l, ln_flat_vector bytes,
         if (keys[i])
             add(l, ln_strdup(keys[i]), text_of(&inner, ln_flat_text(&inner, root, i)));
     }
+    add_ends(b, l, &inner, root, subgraph);
     char *text = text_of(&inner, ln_flat_text(&inner, root, 1));
     if (text && *text) {
         ln_free(*doc);
@@ -142,7 +249,7 @@ static void add_described(ln_tflite_builder *b, listed *l, ln_flat_vector bytes,
     }
 }
 
-static void add_metadata(ln_tflite_builder *b, listed *l, char **doc)
+static void add_metadata(ln_tflite_builder *b, listed *l, ln_flat_table subgraph, char **doc)
 {
     ln_flat_vector tables = ln_flat_list(b->file, b->model, 6, 4);
     for (size_t i = 0; i < tables.count && i < MAX_PROPERTIES; i++) {
@@ -151,7 +258,7 @@ static void add_metadata(ln_tflite_builder *b, listed *l, char **doc)
         ln_tflite_clean(b->file, ln_flat_text(b->file, table, 0), name, sizeof name);
         ln_flat_vector bytes = buffer_of(b, ln_flat_number(b->file, table, 1, LN_FLAT_U32, 0));
         if (strcmp(name, "TFLITE_METADATA") == 0)
-            add_described(b, l, bytes, doc);
+            add_described(b, l, bytes, subgraph, doc);
         else if (strcmp(name, "min_runtime_version") == 0) {
             while (bytes.count > 0 && b->file->bytes[bytes.at + bytes.count - 1] == 0)
                 bytes.count--;
@@ -216,8 +323,10 @@ ln_status ln_tflite_read_info(ln_tflite_builder *b, ln_flat_table subgraph)
         return LN_NO_MEMORY;
     char *doc = text_of(b->file, ln_flat_text(b->file, b->model, 3));
     char *graph = text_of(b->file, ln_flat_text(b->file, subgraph, 4));
-    add_metadata(b, l, &doc);
+    add_metadata(b, l, subgraph, &doc);
     add_signatures(b, l);
+    add_open_shapes(b, l, ln_flat_list(b->file, subgraph, 1, 4));
+    add_open_shapes(b, l, ln_flat_list(b->file, subgraph, 2, 4));
     add_scales(b, l, ln_flat_list(b->file, subgraph, 1, 4));
     add_scales(b, l, ln_flat_list(b->file, subgraph, 2, 4));
     add_files(b, l);

@@ -85,6 +85,12 @@ void ln_tflite_read_unary(ln_tflite_op *op)
     ln_tflite_give(op, 0, ln_tflite_unary(op->b, op->builtin->optype, x), NO_ACTIVATION);
 }
 
+void ln_tflite_read_sigmoid(ln_tflite_op *op)
+{
+    if (!ln_tflite_read_int16_sigmoid(op))
+        ln_tflite_read_unary(op);
+}
+
 void ln_tflite_read_rsqrt(ln_tflite_op *op)
 {
     const char *root = ln_tflite_unary(op->b, "Sqrt", ln_tflite_real(op, 0));

@@ -89,35 +89,57 @@ void ln_tflite_read_fully_connected(ln_tflite_op *op)
         ln_tflite_give(op, 0, y, activation);
 }
 
-static const char *last_two_swapped(ln_tflite_op *op, size_t i)
+// Input i as it is stored, with its last two axes exchanged; those are where `axis` is then.
+static const char *last_two_swapped(ln_tflite_op *op, size_t i, int *axis)
 {
     const char *x = ln_tflite_raw(op, i);
-    ln_tflite_tensor *t = ln_tflite_input(op, i);
+    const ln_tflite_tensor *t = ln_tflite_input(op, i);
+    *axis = t->axis;
     if (!ln_tflite_is_going(op->b) || t->ndim < 2)
         return x;
-    int perm[TL_MAXDIM], axis = t->axis;
+    int perm[TL_MAXDIM];
     for (int k = 0; k < t->ndim; k++)
         perm[k] = k;
     perm[t->ndim - 1] = t->ndim - 2;
     perm[t->ndim - 2] = t->ndim - 1;
-    if (axis >= 0 && axis < t->ndim)
-        axis = perm[axis];
-    return ln_tflite_dequantize(op, ln_tflite_transpose(op->b, x, t->ndim, perm), t, axis);
+    if (t->axis >= 0 && t->axis < t->ndim)
+        *axis = perm[t->axis];
+    return ln_tflite_transpose(op->b, x, t->ndim, perm);
+}
+
+static const char *matrix(ln_tflite_op *op, size_t i)
+{
+    int axis;
+    if (!ln_tflite_small_option(op, (unsigned)i))
+        return ln_tflite_real(op, i);
+    const char *x = last_two_swapped(op, i, &axis);
+    return ln_tflite_dequantize(op, x, ln_tflite_input(op, i), axis);
+}
+
+static const char *matrix_of_integers(ln_tflite_op *op, size_t i)
+{
+    int axis;
+    return ln_tflite_small_option(op, (unsigned)i) ? last_two_swapped(op, i, &axis)
+                                                   : ln_tflite_raw(op, i);
 }
 
 void ln_tflite_read_batch_matmul(ln_tflite_op *op)
 {
-    const char *x = ln_tflite_small_option(op, 0) ? last_two_swapped(op, 0) : ln_tflite_real(op, 0);
-    const char *y = ln_tflite_small_option(op, 1) ? last_two_swapped(op, 1) : ln_tflite_real(op, 1);
+    if (ln_tflite_is_int16_matmul(op)) {
+        const char *left = matrix_of_integers(op, 0);
+        ln_tflite_read_int16_matmul(op, left, matrix_of_integers(op, 1));
+        return;
+    }
+    const char *x = matrix(op, 0), *y = matrix(op, 1);
     ln_tflite_give(op, 0, ln_tflite_binary(op->b, "MatMul", x, y), NO_ACTIVATION);
 }
 
 // ---- Axes ----
 
-static const char *reduce(ln_tflite_op *op, const char *x)
+const char *ln_tflite_reduced(ln_tflite_op *op, const char *optype, const char *x)
 {
     ln_tflite_builder *b = op->b;
-    const char *y = ln_tflite_binary(b, op->builtin->optype, x, ln_tflite_axes(op, 1));
+    const char *y = ln_tflite_binary(b, optype, x, ln_tflite_axes(op, 1));
     ln_tflite_number(b, "keepdims", ln_tflite_small_option(op, 0) != 0);
     ln_tflite_number(b, "noop_with_empty_axes", 1);
     return y;
@@ -125,12 +147,15 @@ static const char *reduce(ln_tflite_op *op, const char *x)
 
 void ln_tflite_read_reduce(ln_tflite_op *op)
 {
-    ln_tflite_give(op, 0, reduce(op, ln_tflite_real(op, 0)), NO_ACTIVATION);
+    if (ln_tflite_read_int16_reduction(op))
+        return;
+    const char *x = ln_tflite_real(op, 0);
+    ln_tflite_give(op, 0, ln_tflite_reduced(op, op->builtin->optype, x), NO_ACTIVATION);
 }
 
 void ln_tflite_read_reduce_flags(ln_tflite_op *op)
 {
-    ln_tflite_give_raw(op, 0, reduce(op, ln_tflite_raw(op, 0)));
+    ln_tflite_give_raw(op, 0, ln_tflite_reduced(op, op->builtin->optype, ln_tflite_raw(op, 0)));
 }
 
 void ln_tflite_read_cumsum(ln_tflite_op *op)
@@ -151,8 +176,10 @@ static const char *along_last(ln_tflite_op *op, const char *optype, const char *
 
 void ln_tflite_read_softmax(ln_tflite_op *op)
 {
-    const char *x = ln_tflite_real(op, 0);
     float beta = ln_tflite_float_option(op, 0, 0);
+    if (ln_tflite_read_int16_softmax(op, beta))
+        return;
+    const char *x = ln_tflite_real(op, 0);
     if (beta != 1) {
         const char *factor = ln_tflite_scalar(op->b, TL_FLOAT, beta);
         x = ln_tflite_binary(op->b, "Mul", x, factor);

@@ -217,11 +217,70 @@ static void windows(ln_tflite_op *op)
     pair(op, "kernel_shape", 3, 0);
 }
 
+// Means of integers are rounded to nearest, ties away from zero, whatever the zero point is. They
+// are made larger by 2^-21 of themselves, so that ties are none: that is more than the 2^-22 by
+// which the mean and its quantization in floats may be off, and a mean of 2^11 taps that is not
+// halfway is at least 2^-12 from there, of which 256 * (2^-21 + 2^-22) is less; so is
+// 2^15 * (2^-21 + 2^-22) than the 2^-5 of 2^4 taps of int16.
+#define MEAN_UNIT (1 - 0x1p-21)
+
+static int64_t max_taps(tl_dtype dtype)
+{
+    switch (dtype) {
+    case TL_INT8:
+    case TL_UINT8: return 2048;
+    case TL_INT16: return 16;
+    default: return 0;
+    }
+}
+
+static bool has_means_of_integers(ln_tflite_op *op)
+{
+    const int64_t most = max_taps(ln_tflite_input(op, 0)->dtype);
+    const int64_t width = ln_tflite_option(op, 3, 0), height = ln_tflite_option(op, 4, 0);
+    return ln_tflite_small_option(op, 5) == 0 && width > 0 && height > 0 && width <= most &&
+           height <= most / width && ln_tflite_is_quantized(ln_tflite_input(op, 0)) &&
+           ln_tflite_is_moved(op, 0, 1);
+}
+
+static void give_means_of_integers(ln_tflite_op *op)
+{
+    ln_tflite_builder *b = op->b;
+    const char *zero = ln_tflite_scalar(b, ln_tflite_input(op, 0)->dtype, 0);
+    const char *x = ln_tflite_raw_image(op, 0);
+    x = ln_tflite_ternary(b, "DequantizeLinear", x, ln_tflite_scalar(b, TL_FLOAT, 1), zero);
+    const char *y = ln_tflite_unary(b, "AveragePool", x);
+    windows(op);
+    y = ln_tflite_ternary(b, "QuantizeLinear", y, ln_tflite_scalar(b, TL_FLOAT, MEAN_UNIT), zero);
+    ln_tflite_give_raw(op, 0, ln_tflite_to_nhwc(b, y));
+}
+
+// Doubles hold the sums exactly.
+static void give_int16_means(ln_tflite_op *op, int64_t activation)
+{
+    ln_tflite_builder *b = op->b;
+    const char *x = ln_tflite_cast(b, ln_tflite_raw_image(op, 0), TL_DOUBLE);
+    const char *y = ln_tflite_unary(b, "AveragePool", x);
+    windows(op);
+    y = ln_tflite_int16_means(op, y, activation);
+    ln_tflite_give_raw(op, 0, ln_tflite_to_nhwc(b, y));
+}
+
 void ln_tflite_read_average_pool(ln_tflite_op *op)
 {
+    if (has_means_of_integers(op)) {
+        give_means_of_integers(op);
+        return;
+    }
+    const int64_t activation = ln_tflite_small_option(op, 5);
+    if (ln_tflite_has_int16_means(op, ln_tflite_option(op, 3, 0), ln_tflite_option(op, 4, 0),
+                                  activation)) {
+        give_int16_means(op, activation);
+        return;
+    }
     const char *y = ln_tflite_unary(op->b, "AveragePool", ln_tflite_real_image(op, 0));
     windows(op);
-    ln_tflite_give_image(op, y, ln_tflite_small_option(op, 5));
+    ln_tflite_give_image(op, y, activation);
 }
 
 // The root of the mean of squares.

@@ -71,6 +71,10 @@ ln_tflite_state *ln_tflite_variable(ln_tflite_op *op, size_t i)
                           t->name);
         return NULL;
     }
+    if (b->nested_count > 1) {
+        ln_tflite_problem(op, NULL, "'%s' is a variable in a subgraph of IF or WHILE", t->name);
+        return NULL;
+    }
     ln_tflite_state *state = add_state(op, t->name);
     if (!state)
         return NULL;

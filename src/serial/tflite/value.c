@@ -25,7 +25,7 @@ void ln_tflite_problem(ln_tflite_op *op, const char *help, const char *fmt, ...)
     va_start(ap, fmt);
     vsnprintf(reason, sizeof reason, fmt, ap);
     va_end(ap);
-    snprintf(place, sizeof place, "subgraph %zu, operator %zu", b->subgraph, op->index);
+    snprintf(place, sizeof place, "subgraph %zu, operator %zu", op->subgraph, op->index);
     ln_status status =
         ln_preflight_add_problem(b->report, &(ln_preflight_problem){
                                                 .node = (char *)(uintptr_t)op->name,
@@ -130,11 +130,11 @@ static bool count_elements(ln_tflite_op *op, const ln_tflite_tensor *t, size_t *
     return false;
 }
 
-static void make_constant(ln_tflite_op *op, ln_tflite_tensor *t)
+void ln_tflite_make_constant(ln_tflite_op *op, ln_tflite_tensor *t)
 {
     ln_tflite_builder *b = op->b;
     size_t count;
-    if (!count_elements(op, t, &count))
+    if (t->is_there || !count_elements(op, t, &count))
         return;
     void *owned = NULL;
     if (t->type == LN_TFLITE_BOOL || t->type == LN_TFLITE_INT4) {
@@ -161,7 +161,7 @@ static ln_tflite_tensor *get(ln_tflite_op *op, size_t i)
         ln_tflite_problem(op, NULL, "input '%s' has elements of type %s, which is not read",
                           t->name, ln_tflite_type_name(t->type));
     else if (t->is_const)
-        make_constant(op, t);
+        ln_tflite_make_constant(op, t);
     else if (t->is_variable)
         ln_tflite_problem(op, NULL, "it reads the variable '%s', which only recurrent operators do",
                           t->name);

@@ -11,6 +11,7 @@
 
 #include <stddef.h>
 
+#include "base/grain.h"
 #include "base/minmax.h"
 #include "base/pool.h"
 
@@ -27,13 +28,14 @@
 // before another would have begun.
 static inline ln_pool *ln_tasks_pool(ln_pool *pool, double microseconds)
 {
-    return microseconds < LN_MIN_SHARED_MICROSECONDS ? NULL : pool;
+    return ln_grain_work(microseconds) < LN_MIN_SHARED_MICROSECONDS ? NULL : pool;
 }
 
 // About how many tasks.
 static inline size_t ln_tasks_wanted(double microseconds, size_t threads)
 {
     size_t count = threads * LN_TASKS_PER_THREAD;
+    microseconds = ln_grain_work(microseconds);
     if (threads == 1 || microseconds < LN_MIN_SHARED_MICROSECONDS)
         return 1;
     if (microseconds < LN_MIN_TASK_MICROSECONDS * (double)count)

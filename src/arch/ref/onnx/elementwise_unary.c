@@ -38,6 +38,11 @@ static double reciprocal(double x)
     return 1 / x;
 }
 
+static double sign(double x)
+{
+    return x > 0 ? 1 : x < 0 ? -1 : x == 0 ? 0 : x;
+}
+
 static double celu(double x, double alpha, double unused)
 {
     (void)unused;
@@ -160,11 +165,6 @@ ln_status ln_ref_onnx_neg(ln_call *call)
     return map_act(call, LN_ACT_NEG);
 }
 
-static double real_sign(double x)
-{
-    return x > 0 ? 1 : x < 0 ? -1 : x == 0 ? 0 : x;
-}
-
 static int64_t whole_sign(int64_t x)
 {
     return (x > 0) - (x < 0);
@@ -177,7 +177,7 @@ static int64_t natural_sign(int64_t x)
 
 ln_status ln_ref_onnx_sign(ln_call *call)
 {
-    return map_number(call, &(number_function){real_sign, whole_sign, natural_sign});
+    return map_number(call, &(number_function){sign, whole_sign, natural_sign});
 }
 
 static int64_t whole_inverse(int64_t x)

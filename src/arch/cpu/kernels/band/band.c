@@ -16,6 +16,7 @@
 #include "arch/cpu/kernels/direct/direct.h"
 #include "arch/cpu/kernels/gemm/partition.h"
 #include "base/checked.h"
+#include "base/grain.h"
 #include "base/minmax.h"
 
 // Bytes of a band's buffers: what stays in a second cache of 1 MiB beside weights, inputs and
@@ -66,7 +67,7 @@ static band_size size_of(const ln_conv_shape *s, bool has_expand, bool has_proje
         .first = has_expand ? ln_size_times(ln_min(window, s->in_h), line) : 0,
         .more = has_expand ? ln_size_times(ln_min(s->stride_h, s->in_h), line) : 0,
         .row = has_project ? ln_size_times(s->out_w, s->out_channels) : 0,
-        .most = (has_expand ? EXPANDED_BYTES : FILTERED_BYTES) / sizeof(float),
+        .most = ln_grain(has_expand ? EXPANDED_BYTES : FILTERED_BYTES) / sizeof(float),
         .edge_rows = edge_rows,
         .edge = round_up(ln_size_times(edge_rows, line)),
     };
@@ -370,7 +371,7 @@ static size_t count_tasks(const ln_band_nhwc_f32_args *args, const band_plan *pl
         work += work_of(args->expand);
     if (args->project)
         work += work_of(args->project);
-    double worth = work / MIN_TASK_WORK;
+    double worth = ln_grain_work(work) / MIN_TASK_WORK;
     size_t count = threads == 1 ? 1 : ln_min(threads, MAX_TASKS) * TASKS_A_THREAD;
     if (worth < (double)count)
         count = worth < 2 ? 1 : (size_t)worth;

@@ -17,6 +17,7 @@
 #include "arch/cpu/kernels/gemm/partition.h"
 #include "arch/cpu/kernels/winograd/winograd.h"
 #include "base/checked.h"
+#include "base/grain.h"
 #include "base/minmax.h"
 
 // Bytes of the rows that a band makes: what stays in a second cache of 1 MiB beside weights and
@@ -115,7 +116,7 @@ static pooled_plan plan_of(size_t winograd, const ln_conv_shape *s, const ln_win
     // An edge has no more rows than a band.
     size_t least = ln_max(plan.window, MIN_TASK_ROWS);
     plan.min_units = ln_div_up(least, plan.unit);
-    plan.band_units = BAND_BYTES / sizeof(float) / ln_size_times(plan.line, plan.unit);
+    plan.band_units = ln_grain(BAND_BYTES) / sizeof(float) / ln_size_times(plan.line, plan.unit);
     if (plan.band_units < plan.min_units)
         plan.band_units = plan.min_units;
     plan.edge =
@@ -345,7 +346,8 @@ static size_t count_tasks(const ln_pooled_nhwc_f32_args *args, const pooled_plan
     const double taps = args->winograd ? (double)((plan->unit + 2) * (plan->unit + 2)) /
                                              (double)(plan->unit * plan->unit)
                                        : (double)(s->kernel_h * s->kernel_w);
-    const double worth = outputs * taps * (double)(s->in_channels / s->group) / MIN_TASK_WORK;
+    const double work = outputs * taps * (double)(s->in_channels / s->group);
+    const double worth = ln_grain_work(work) / MIN_TASK_WORK;
     size_t count = ln_min(ln_min(threads, MAX_TASKS) * TASKS_A_THREAD, plan->tasks);
     if (threads == 1 || worth < 2)
         return 1;

@@ -16,6 +16,7 @@
 #include "arch/cpu/kernels/gemm/tile.h"
 #include "arch/cpu/kernels/transpose/copy_rows.h"
 #include "base/checked.h"
+#include "base/grain.h"
 
 // Floats of a band, unless a row has more: they stay in the cache of the second level.
 #define BAND_FLOATS ((size_t)32 << 10)
@@ -186,7 +187,8 @@ static bool make_plan(const ln_conv_shape *s, plan *out)
     }
     if (!ln_size_mul(length, s->out_channels, &row))
         return false;
-    out->band_rows = row < BAND_FLOATS ? ln_min(BAND_FLOATS / (row ? row : 1), rows) : 1;
+    const size_t most = ln_grain(BAND_FLOATS);
+    out->band_rows = row < most ? ln_min(most / (row ? row : 1), rows) : 1;
     out->band_rows = out->band_rows ? out->band_rows : 1;
     out->bands = ln_div_up(rows, out->band_rows);
     size_t in_batch = out->bands * out->row_phases * out->col_phases;

@@ -94,18 +94,24 @@ void ln_act_f32(ln_cpu_isa isa, const ln_act_f32_args *act, size_t n, const floa
     run_blocks(pool, n, act->act, ln_div_up(n, BLOCK_ELEMS), act_block, &job);
 }
 
-static void log_block(void *user, size_t index)
-{
-    const act_job *job = user;
-    size_t at = index * BLOCK_ELEMS;
-    job->kernels->unary(LN_UNARY_LOG, ln_min(BLOCK_ELEMS, job->n - at), job->x + at, job->y + at);
-}
-
-void ln_log_f32(ln_cpu_isa isa, size_t n, const float *x, float *y, ln_pool *pool)
-{
-    act_job job = {.kernels = ln_eltwise_f32_select(isa), .n = n, .x = x, .y = y};
-    run_blocks(pool, n, LN_ACT_EXP, ln_div_up(n, BLOCK_ELEMS), log_block, &job); // as costly
-}
+// Defines ln_<name>_f32 by kernel `op`, which is as costly as `act`.
+#define DEFINE_UNARY(name, op, act)                                                                \
+    static void name##_block(void *user, size_t index)                                             \
+    {                                                                                              \
+        const act_job *job = user;                                                                 \
+        size_t at = index * BLOCK_ELEMS;                                                           \
+        job->kernels->unary(op, ln_min(BLOCK_ELEMS, job->n - at), job->x + at, job->y + at);       \
+    }                                                                                              \
+    void ln_##name##_f32(ln_cpu_isa isa, size_t n, const float *x, float *y, ln_pool *pool)        \
+    {                                                                                              \
+        act_job job = {.kernels = ln_eltwise_f32_select(isa), .n = n, .x = x, .y = y};             \
+        run_blocks(pool, n, act, ln_div_up(n, BLOCK_ELEMS), name##_block, &job);                   \
+    }
+DEFINE_UNARY(log, LN_UNARY_LOG, LN_ACT_EXP)
+DEFINE_UNARY(floor, LN_UNARY_FLOOR, LN_ACT_NONE)
+DEFINE_UNARY(ceil, LN_UNARY_CEIL, LN_ACT_NONE)
+DEFINE_UNARY(round, LN_UNARY_ROUND, LN_ACT_NONE)
+DEFINE_UNARY(sign, LN_UNARY_SIGN, LN_ACT_NONE)
 
 // Elements are looked at so many at a time, which makes a loop of vectors.
 #define LOOK_ELEMS ((size_t)64)

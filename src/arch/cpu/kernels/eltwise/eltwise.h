@@ -52,6 +52,14 @@ void ln_log_f32(ln_cpu_isa isa, size_t n, const float *x, float *y, ln_pool *poo
 void ln_sin_f32(ln_cpu_isa isa, size_t n, const float *x, float *y, ln_pool *pool);
 void ln_cos_f32(ln_cpu_isa isa, size_t n, const float *x, float *y, ln_pool *pool);
 
+// y = floor(x), ceil(x), rint(x) for n elements: ties to even, and zeros keep their signs.
+void ln_floor_f32(ln_cpu_isa isa, size_t n, const float *x, float *y, ln_pool *pool);
+void ln_ceil_f32(ln_cpu_isa isa, size_t n, const float *x, float *y, ln_pool *pool);
+void ln_round_f32(ln_cpu_isa isa, size_t n, const float *x, float *y, ln_pool *pool);
+
+// y = 1, 0 or -1 for n elements, 0 for -0, NaN for NaN.
+void ln_sign_f32(ln_cpu_isa isa, size_t n, const float *x, float *y, ln_pool *pool);
+
 // z = x^y for n elements, as C's pow has it of zeros, infinities and negative x. An operand with a
 // step of 0 is one element, with 1 an array.
 void ln_power_f32(ln_cpu_isa isa, size_t n, const float *x, size_t x_step, const float *y,
@@ -114,7 +122,15 @@ typedef struct ln_rows_f32 {
 
 typedef void ln_act_f32_fn(const ln_act_f32_args *act, size_t n, const float *x, float *y);
 // Functions of one element that are no activations.
-typedef enum ln_unary { LN_UNARY_LOG, LN_UNARY_SIN, LN_UNARY_COS } ln_unary;
+typedef enum ln_unary {
+    LN_UNARY_LOG,
+    LN_UNARY_SIN,
+    LN_UNARY_COS,
+    LN_UNARY_FLOOR,
+    LN_UNARY_CEIL,
+    LN_UNARY_ROUND,
+    LN_UNARY_SIGN,
+} ln_unary;
 // Of LN_UNARY_SIN and _COS only up to LN_SIN_MAX (sin_large.h) on either side.
 typedef void ln_unary_f32_fn(ln_unary op, size_t n, const float *x, float *y);
 

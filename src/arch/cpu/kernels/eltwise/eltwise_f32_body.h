@@ -67,6 +67,33 @@ void VF_KERNEL(ln_k_act_f32)(const ln_act_f32_args *act, size_t n, const float *
 #undef ACT_CASE
 }
 
+// Adding 2^23 leaves no bits for a fraction, and rounds ties to even. From there on, and where x is
+// NaN, it stays.
+VF_VERB vf vf_round(vf x)
+{
+    const vf whole = vf_set1(0x1p23f), magnitude = vf_abs(x);
+    vf rounded = vf_copysign(vf_sub(vf_add(magnitude, whole), whole), x);
+    return vf_if_ge(magnitude, whole, x, rounded);
+}
+
+VF_VERB vf vf_floor(vf x)
+{
+    vf rounded = vf_round(x);
+    return vf_if_ge(x, rounded, rounded, vf_sub(rounded, vf_set1(1.0f)));
+}
+
+VF_VERB vf vf_ceil(vf x)
+{
+    return vf_neg(vf_floor(vf_neg(x)));
+}
+
+// Adding 0 makes -0 one of 0.
+VF_VERB vf vf_sign(vf x)
+{
+    return vf_if_ge(vf_abs(x), vf_set1(0x1p-149f), vf_copysign(vf_set1(1.0f), x),
+                    vf_add(x, vf_set1(0.0f)));
+}
+
 // The function stands once in each loop, also for the last elements, because it is long.
 #define UNARY_LOOP(vector, function)                                                               \
     for (size_t i = 0; i < n; i += VF_LANES) {                                                     \
@@ -82,10 +109,15 @@ void VF_KERNEL(ln_k_act_f32)(const ln_act_f32_args *act, size_t n, const float *
 static void unary_f32(ln_unary op, size_t n, const float *x, float *y)
 {
     const vf quarters = vf_set1(op == LN_UNARY_COS ? 1.0f : 0.0f);
-    if (op == LN_UNARY_LOG)
-        UNARY_LOOP(v, vf_log(v))
-    else
-        UNARY_LOOP(v, vf_sin_quarters(v, quarters))
+    switch (op) {
+    case LN_UNARY_LOG: UNARY_LOOP(v, vf_log(v)) break;
+    case LN_UNARY_SIN:
+    case LN_UNARY_COS: UNARY_LOOP(v, vf_sin_quarters(v, quarters)) break;
+    case LN_UNARY_FLOOR: UNARY_LOOP(v, vf_floor(v)) break;
+    case LN_UNARY_CEIL: UNARY_LOOP(v, vf_ceil(v)) break;
+    case LN_UNARY_ROUND: UNARY_LOOP(v, vf_round(v)) break;
+    case LN_UNARY_SIGN: UNARY_LOOP(v, vf_sign(v)) break;
+    }
 }
 
 // ---- Two operands ----

@@ -484,6 +484,61 @@ TEST(sine_and_cosine_stay_within_their_limits_over_all_floats)
     }
 }
 
+static double exact_sign(double x)
+{
+    return isnan(x) ? x : (double)(x > 0) - (double)(x < 0);
+}
+
+// Every bit: zeros have signs.
+static void check_whole(const float *x, size_t n)
+{
+    static const struct {
+        const char *name;
+        function_f32 *function;
+        double (*exact)(double);
+    } rows[] = {
+        {"floor", ln_floor_f32, floor},
+        {"ceil", ln_ceil_f32, ceil},
+        {"round", ln_round_f32, rint},
+        {"sign", ln_sign_f32, exact_sign},
+    };
+    enum { MOST = 1 << 12 };
+    static float exact[MOST], y[MOST];
+    for (size_t r = 0; r < sizeof rows / sizeof rows[0]; r++) {
+        for (size_t i = 0; i < n; i++)
+            exact[i] = (float)rows[r].exact((double)x[i]);
+        check_function(rows[r].name, rows[r].function, rows[r].exact, x, n, 0);
+        FOR_EACH_ISA(isa)
+        {
+            rows[r].function(isa, n, x, y, NULL);
+            check_same_bits(rows[r].name, isa, exact, y, n);
+        }
+    }
+}
+
+// Every 4099th float, halves around 0 and where halves end, and odd ones.
+TEST(functions_with_whole_results_are_those_of_c_over_all_floats)
+{
+    enum { BLOCK = 1 << 12 };
+    static float x[BLOCK];
+    static const float starts[] = {-0x1p9f, 0x1p22f - 0x1p9f, 0x1p23f - 0x1p9f, 0x1p24f - 0x1p9f};
+    check_whole(odd_values, ODD_COUNT);
+    for (uint64_t from = 0; from <= UINT32_MAX; from += (uint64_t)BLOCK * 4099) {
+        for (size_t i = 0; i < BLOCK; i++) {
+            uint32_t bits = (uint32_t)(from + i * 4099);
+            memcpy(&x[i], &bits, sizeof bits);
+        }
+        check_whole(x, BLOCK);
+    }
+    for (size_t s = 0; s < sizeof starts / sizeof starts[0]; s++) {
+        for (int sign = -1; sign <= 1; sign += 2) {
+            for (size_t i = 0; i < BLOCK; i++)
+                x[i] = (float)sign * (starts[s] + (float)i * 0.25f);
+            check_whole(x, BLOCK);
+        }
+    }
+}
+
 enum { POWERS = 1 << 12 };
 
 static void check_powers(const float *x, const float *y, size_t n)
@@ -637,7 +692,8 @@ TEST_LIST(operands_are_repeated_over_missing_axes, threads_and_blocks_change_no_
           lengths_around_every_vector_are_right_and_in_place, odd_values_are_defined, nan_stays_nan,
           signs_of_zero_stay, functions_stay_within_their_limits_over_all_floats,
           the_logarithm_stays_within_its_limit_over_all_floats,
-          sine_and_cosine_stay_within_their_limits_over_all_floats, powers_stay_within_their_limit,
-          one_base_or_one_exponent_is_repeated,
+          sine_and_cosine_stay_within_their_limits_over_all_floats,
+          functions_with_whole_results_are_those_of_c_over_all_floats,
+          powers_stay_within_their_limit, one_base_or_one_exponent_is_repeated,
           scale_and_offset_follow_their_formula_on_all_instruction_sets,
           batchnorm_follows_its_formula_on_all_instruction_sets)

@@ -9,6 +9,7 @@
 #include <stddef.h>
 
 #include "arch/cpu/kernels/tasks.h"
+#include "base/grain.h"
 #include "base/minmax.h"
 
 // Bytes of packed weights that should stay in the cache of the second level between tiles.
@@ -82,14 +83,14 @@ static inline ln_partition ln_partition_product(size_t tiles, size_t sets, bool 
 
 static inline bool ln_partition_is_stream(size_t rows, size_t weight_floats)
 {
-    return rows == 1 && weight_floats > LN_PARTITION_CHUNK_BYTES / sizeof(float);
+    return rows == 1 && weight_floats > ln_grain(LN_PARTITION_CHUNK_BYTES) / sizeof(float);
 }
 
 // Panels that all tiles of a task meet before the next ones: a multiple of those of a tile.
 static inline size_t ln_partition_chunk(size_t panel_floats, size_t tile_panels)
 {
     size_t tile_bytes = panel_floats * tile_panels * sizeof(float);
-    size_t sets = tile_bytes ? LN_PARTITION_CHUNK_BYTES / tile_bytes : 1;
+    size_t sets = tile_bytes ? ln_grain(LN_PARTITION_CHUNK_BYTES) / tile_bytes : 1;
     return (sets ? sets : 1) * tile_panels;
 }
 

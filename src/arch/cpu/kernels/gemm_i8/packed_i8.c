@@ -12,6 +12,7 @@
 
 #include "arch/cpu/kernels/gemm/partition.h"
 #include "base/checked.h"
+#include "base/grain.h"
 
 // Tasks that have a part of the workspace for the rows that they expand.
 #define MAX_TASKS 8
@@ -218,7 +219,7 @@ static void run_task(void *user, size_t index)
     size_t row_end = ln_min(a->m, ln_task_start(p->tiles, p->row_tasks, row_task + 1) * rows);
     size_t column = ln_task_start(p->sets, p->column_tasks, column_task) * set;
     size_t end = ln_min(a->n, ln_task_start(p->sets, p->column_tasks, column_task + 1) * set);
-    size_t chunk = LN_PARTITION_CHUNK_BYTES / (panel_bytes(a->k) * p->kernel->panels + 1);
+    size_t chunk = ln_grain(LN_PARTITION_CHUNK_BYTES) / (panel_bytes(a->k) * p->kernel->panels + 1);
     chunk = (chunk ? chunk : 1) * set;
     char *expanded = p->expanded + index * task_bytes(a->k, a->gather != NULL);
     for (; column < end; column += chunk)

@@ -3,8 +3,8 @@
 // archives, failed downloads, weights, pictures. They are known by sight only, to say what to do
 // with them.
 
-#ifndef LN_SERIAL_FOREIGN_H
-#define LN_SERIAL_FOREIGN_H
+#ifndef LN_TENSOR_FOREIGN_H
+#define LN_TENSOR_FOREIGN_H
 
 #include <stddef.h>
 
@@ -16,5 +16,9 @@ typedef struct ln_foreign {
 // What a file of the name `path` (NULL: unknown) that begins with these bytes is; NULL if it is
 // nothing that is known here.
 const ln_foreign *ln_foreign_find(const char *path, const char *bytes, size_t byte_count);
+
+// What such a file or a model of LightNet is, where neither is wanted: "an ONNX model"; NULL if it
+// is nothing that is known here.
+const char *ln_foreign_kind(const char *bytes, size_t byte_count);
 
 #endif

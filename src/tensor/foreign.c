@@ -3,7 +3,7 @@
 
 #define _GNU_SOURCE // memmem, strncasecmp
 
-#include "serial/foreign.h"
+#include "tensor/foreign.h"
 
 #include <stdbool.h>
 #include <string.h>
@@ -157,6 +157,20 @@ static bool is_webp(const sight *s)
 
 // ---- The table ----
 
+// The four bytes after the size of the file are 0.
+static bool is_bmp(const sight *s)
+{
+    return has_bytes(s, 0, "BM", 2) && has_bytes(s, 6, "\0\0\0\0", 4);
+}
+
+// "P6" and a size or a comment on the next line.
+static bool is_pnm(const sight *s)
+{
+    const unsigned char *b = s->bytes;
+    return s->count > 3 && b[0] == 'P' && b[1] >= '1' && b[1] <= '6' &&
+           (b[2] == '\n' || b[2] == ' ') && ((b[3] >= '0' && b[3] <= '9') || b[3] == '#');
+}
+
 #define TF2ONNX "convert it to ONNX, with tf2onnx: python -m tf2onnx.convert "
 #define TORCH   "export it to ONNX from PyTorch, with torch.onnx.export"
 #define PICTURE "give it to a model with -i"
@@ -216,6 +230,9 @@ static const row rows[] = {
     {AT(0, "\xff\xd8\xff"), {"a JPEG picture", PICTURE}},
     {AT(0, "\x89PNG\r\n\x1a\n"), {"a PNG picture", PICTURE}},
     {BY(is_webp), {"a WebP picture", PICTURE}},
+    {BY(is_bmp), {"a BMP picture", PICTURE}},
+    {BY(is_pnm), {"a picture (PNM)", PICTURE}},
+    {AT(0, "GIF8"), {"a GIF picture", "save it as PNG, and " PICTURE}},
     {AT(0, "II*\0"), {"a TIFF picture", PICTURE}},
     {AT(0, "MM\0*"), {"a TIFF picture", PICTURE}},
     {BY(is_wav), {"sound (WAV)", PICTURE}},
@@ -225,13 +242,37 @@ static const row rows[] = {
     {BY(is_safetensors), {"a safetensors file, which holds weights", WEIGHTS}},
 };
 
+// An empty file may have no bytes at all.
+static sight sight_of(const char *path, const char *bytes, size_t byte_count)
+{
+    return (sight){path ? path : "", (const unsigned char *)(bytes ? bytes : ""), byte_count};
+}
+
 const ln_foreign *ln_foreign_find(const char *path, const char *bytes, size_t byte_count)
 {
-    const sight s = {path ? path : "", (const unsigned char *)bytes, byte_count};
+    const sight s = sight_of(path, bytes, byte_count);
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         const row *r = &rows[i];
         if (r->is ? r->is(&s) : has_bytes(&s, r->offset, r->bytes, r->count))
             return &r->found;
     }
     return NULL;
+}
+
+// The version of the format, and one of the fields that follow it.
+static bool is_onnx(const sight *s)
+{
+    return s->count > 2 && s->bytes[0] == 0x08 && s->bytes[1] > 0 && s->bytes[1] < 64 &&
+           memchr("\x12\x1a\x22\x28\x32\x3a\x42", s->bytes[2], 7) != NULL;
+}
+
+const char *ln_foreign_kind(const char *bytes, size_t byte_count)
+{
+    const sight s = sight_of(NULL, bytes, byte_count);
+    const ln_foreign *found = ln_foreign_find(NULL, bytes, byte_count);
+    const size_t at = skip_blank(&s);
+    return found                                 ? found->what
+           : is_onnx(&s)                         ? "an ONNX model"
+           : at < byte_count && bytes[at] == '{' ? "JSON, as models are"
+                                                 : NULL;
 }

@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: Apache-2.0
+// Operators on int16 that TensorFlow Lite's reference kernels compute with tables: LOGISTIC, TANH
+// and SOFTMAX. A function of 16 bits becomes a table of all its results, from which elements are
+// gathered.
+
+#include "serial/tflite/builder.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <lightnet/allocator.h>
+
+#define VALUES (UINT16_MAX + 1)
+
+// Tables of one model, of 128 KiB each; other functions go through real numbers.
+#define MAX_TABLES 256
+
+// A function of int16, with numbers that it depends on.
+typedef struct function {
+    const char *name;
+    void (*fill)(const struct function *f, int16_t *results); // for -32768, -32767, ...
+    int32_t multiplier, shift;
+} function;
+
+// ---- Tables ----
+
+// A table of the function as a constant; NULL: there are too many.
+static const char *table_of(ln_tflite_builder *b, const function *f)
+{
+    char key[64];
+    snprintf(key, sizeof key, "%s:%d:%d", f->name, (int)f->multiplier, (int)f->shift);
+    const char *name = ln_hash_find(b->numbers, key);
+    if (name)
+        return name;
+    if (b->table_count == MAX_TABLES)
+        return NULL;
+    if (!ln_tflite_is_going(b))
+        return "";
+    b->table_count++;
+    name = ln_tflite_claim(b, b->tensor_names, f->name);
+    int16_t *results = ln_alloc(VALUES * sizeof *results);
+    char *text = ln_strdup(key);
+    if (!results || !text || ln_hash_insert(b->numbers, text, (void *)(uintptr_t)name) < 0) {
+        ln_free(results);
+        ln_free(text);
+        ln_tflite_stop(b, LN_NO_MEMORY, "a table of a function");
+        return "";
+    }
+    f->fill(f, results);
+    ln_tflite_constant(b, name, TL_INT16, 1, (const int[]){VALUES}, results, results);
+    return name;
+}
+
+// Elements of the table at `x` + 32768, which is int32 and from -32768 to 32767.
+static const char *look_up(ln_tflite_builder *b, const char *table, const char *x)
+{
+    const char *first = ln_tflite_scalar(b, TL_INT32, -(double)INT16_MIN);
+    return ln_tflite_along(b, "Gather", table, ln_tflite_binary(b, "Add", x, first), 0);
+}
+
+// ---- LOGISTIC and TANH ----
+
+#define SIGMOIDS  256
+#define SATURATED (SIGMOIDS - 1)
+
+static double sigmoid(double x)
+{
+    return 1 / (1 + exp(-x));
+}
+
+// sigmoid(i / 24) in units of 2^-16, moved by half of what a line between two of them is off in
+// their middle.
+static void fill_sigmoids(int32_t sigmoids[SIGMOIDS])
+{
+    for (int i = 0; i < SIGMOIDS; i++) {
+        const double here = sigmoid(i / 24.0), next = sigmoid((i + 1) / 24.0);
+        const double off = sigmoid((i + 0.5) / 24.0) - (here + next) / 2;
+        sigmoids[i] = (int32_t)round((here + off / 2) * 0x1p16);
+    }
+    sigmoids[SATURATED] = UINT16_MAX;
+}
+
+// x in units of 1 / (3 * 2^12).
+static int64_t scaled(const function *f, int x)
+{
+    const int64_t half = f->shift > 0 ? (int64_t)1 << (f->shift - 1) : 0;
+    return ((int64_t)x * f->multiplier + half) >> f->shift;
+}
+
+// Between two sigmoids, in units of 2^-16-bits, where one step is 2^bits.
+static int64_t interpolated(const int32_t sigmoids[SIGMOIDS], int64_t x, int bits, int64_t most)
+{
+    const int64_t step = x >> bits, rest = x & (((int64_t)1 << bits) - 1);
+    if (step >= SATURATED)
+        return most;
+    return ((int64_t)sigmoids[step] << bits) + rest * (sigmoids[step + 1] - sigmoids[step]);
+}
+
+static void fill_logistic(const function *f, int16_t *results)
+{
+    int32_t sigmoids[SIGMOIDS];
+    fill_sigmoids(sigmoids);
+    for (int x = INT16_MIN; x <= INT16_MAX; x++) {
+        const int64_t at = scaled(f, x);
+        int64_t y = interpolated(sigmoids, llabs(at), 9, (int64_t)INT16_MAX << 10);
+        y = at >= 0 ? y : (1 << 25) - 1 - y;
+        results[x - INT16_MIN] = (int16_t)((y + (1 << 9)) >> 10);
+    }
+}
+
+// tanh(x) = 2 sigmoid(2 x) - 1.
+static void fill_tanh(const function *f, int16_t *results)
+{
+    int32_t sigmoids[SIGMOIDS];
+    fill_sigmoids(sigmoids);
+    for (int x = INT16_MIN; x <= INT16_MAX; x++) {
+        const int64_t at = scaled(f, x);
+        int64_t y = interpolated(sigmoids, llabs(at), 8, (int64_t)UINT16_MAX << 8);
+        y = at >= 0 ? y - (1 << 23) : (1 << 23) - 1 - y;
+        results[x - INT16_MIN] = (int16_t)((y + (1 << 7)) >> 8);
+    }
+}
+
+// Scales near a power of two count as one.
+static bool is_power_of_two(float scale, int *exponent)
+{
+    const float log2_scale = logf(scale) * (1.0f / logf(2.0f)), whole = roundf(log2_scale);
+    *exponent = (int)whole;
+    return fabsf(log2_scale - whole) < 1e-3f;
+}
+
+// What brings the input to units of 1 / (3 * 2^12): exact for scales of 2^-12 and, up to
+// `max_left`, more; else 15 bits of the factor. False where there is none.
+static bool find_scaling(float scale, int max_left, function *f)
+{
+    int exponent;
+    f->shift = 0;
+    if (is_power_of_two(scale, &exponent) && exponent >= -12 && exponent <= max_left - 12) {
+        f->multiplier = 3 << (exponent + 12);
+        return true;
+    }
+    double factor = (double)scale * 4096 * 3;
+    for (; factor <= INT16_MAX / 2.0 && f->shift <= 30; factor *= 2)
+        f->shift++;
+    if (!(factor >= 1 && factor < UINT16_MAX))
+        return false;
+    f->multiplier = (int32_t)factor;
+    return true;
+}
+
+bool ln_tflite_read_int16_sigmoid(ln_tflite_op *op)
+{
+    const bool is_tanh = strcmp(op->type, "TANH") == 0;
+    if (!ln_tflite_is_int16(op, 1, 0) || ln_tflite_scale(op, ln_tflite_output(op, 0)) != 0x1p-15f)
+        return false;
+    function f = {.name = is_tanh ? "tanh" : "sigmoid",
+                  .fill = is_tanh ? fill_tanh : fill_logistic};
+    if (!find_scaling(ln_tflite_scale(op, ln_tflite_input(op, 0)), is_tanh, &f))
+        return false;
+    const char *table = table_of(op->b, &f);
+    if (!table)
+        return false;
+    const char *x = ln_tflite_cast(op->b, ln_tflite_raw(op, 0), TL_INT32);
+    ln_tflite_give_raw(op, 0, look_up(op->b, table, x));
+    return true;
+}
+
+// ---- SOFTMAX ----
+
+#define STEPS     512
+#define STEP_BITS 7
+
+// A function from `low` to `high` at 513 places, in units of 2^-15, moved by half of what a line
+// between two of them is off in their middle, and lines between them. Each rounding is that of the
+// reference kernels.
+static void fill_lines(double (*f)(double), double low, double high, int16_t *results)
+{
+    const double step = (high - low) / STEPS;
+    int32_t at[STEPS + 1];
+    for (int i = 0; i < STEPS; i++) {
+        const double here = round(f(low + i * step) * 0x1p15);
+        const double next = f(low + (i + 1) * step) * 0x1p15;
+        const double middle = round(f(low + i * step + step / 2) * 0x1p15);
+        const double off = round((next + here) / 2) - middle;
+        at[i] = (int32_t)fmin(here - round(off / 2), INT16_MAX);
+    }
+    at[STEPS] = (int32_t)fmin(round(f(high) * 0x1p15), INT16_MAX);
+    for (int x = 0; x < VALUES; x++) {
+        const int32_t i = x >> STEP_BITS, rest = x & ((1 << STEP_BITS) - 1);
+        const int32_t rise = (at[i + 1] - at[i]) * rest + (1 << (STEP_BITS - 1));
+        results[x] = (int16_t)(at[i] + (rise >> STEP_BITS));
+    }
+}
+
+static void fill_exp(const function *f, int16_t *results)
+{
+    (void)f;
+    fill_lines(exp, -10, 0, results);
+}
+
+static double over_one_more(double x)
+{
+    return 1 / (1 + x);
+}
+
+static void fill_reciprocal(const function *f, int16_t *results)
+{
+    (void)f;
+    fill_lines(over_one_more, 0, 1, results);
+}
+
+// 2^(bits - 1) of positive numbers of at least 15 bits.
+static const char *leading_power(ln_tflite_builder *b, const char *sum)
+{
+    enum { FIRST = 15, COUNT = 16 };
+    int32_t *limits = ln_alloc(COUNT * sizeof *limits);
+    int32_t *powers = ln_alloc((COUNT + 1) * sizeof *powers);
+    if (!limits || !powers) {
+        ln_free(limits);
+        ln_free(powers);
+        ln_tflite_stop(b, LN_NO_MEMORY, "powers of two");
+        return "";
+    }
+    for (int i = 0; i <= COUNT; i++)
+        powers[i] = (int32_t)1 << (FIRST - 1 + i);
+    for (int i = 0; i < COUNT; i++)
+        limits[i] = powers[i + 1];
+    const char *of_limits = ln_tflite_int32s(b, COUNT, limits);
+    const char *of_powers = ln_tflite_int32s(b, COUNT + 1, powers);
+    const char *is_above = ln_tflite_binary(b, "GreaterOrEqual", sum, of_limits);
+    const char *last = ln_tflite_ints(b, 1, (const int64_t[]){-1});
+    const char *above =
+        ln_tflite_binary(b, "ReduceSum", ln_tflite_cast(b, is_above, TL_INT32), last);
+    return ln_tflite_along(b, "Gather", of_powers, above, 0);
+}
+
+// The sum, from 1 to 2 of its leading power, in units of 2^-16, rounded; less 1, from -32768 on.
+static const char *fraction(ln_tflite_builder *b, const char *sum, const char *power)
+{
+    const char *top = ln_tflite_scalar(b, TL_INT32, 0x1p30);
+    const char *left = ln_tflite_binary(b, "Div", top, power);
+    const char *shifted = ln_tflite_binary(b, "Mul", sum, left);
+    const char *y = ln_tflite_shifted(b, shifted, 14);
+    y = ln_tflite_binary(b, "Sub", y, ln_tflite_scalar(b, TL_INT32, 0x1p16 + 0x1p15));
+    return ln_tflite_binary(b, "Min", y, ln_tflite_scalar(b, TL_INT32, INT16_MAX));
+}
+
+bool ln_tflite_read_int16_softmax(ln_tflite_op *op, float beta)
+{
+    ln_tflite_builder *b = op->b;
+    const ln_tflite_tensor *in = ln_tflite_input(op, 0);
+    if (!ln_tflite_is_int16(op, 1, 0) || in->ndim < 1 || in->dims[in->ndim - 1] == 0 ||
+        !(fabsf(ln_tflite_scale(op, ln_tflite_output(op, 0)) - 0x1p-15f) <= 0.001f * 0x1p-15f))
+        return false;
+    const double factor = (double)(ln_tflite_scale(op, in) * beta) / (10.0 / 65535.0);
+    if (!(factor > 0 && factor < 0x1p16))
+        return false;
+    const char *exps = table_of(b, &(function){"exp", fill_exp, 0, 0});
+    const char *reciprocals = table_of(b, &(function){"reciprocal", fill_reciprocal, 0, 0});
+    if (!exps || !reciprocals)
+        return false;
+    const char *last = ln_tflite_ints(b, 1, (const int64_t[]){-1});
+    const char *x = ln_tflite_cast(b, ln_tflite_raw(op, 0), TL_INT32);
+    const char *below = ln_tflite_binary(b, "Sub", x, ln_tflite_binary(b, "ReduceMax", x, last));
+    below = ln_tflite_rescaled(op, below, factor, -UINT16_MAX);
+    below = ln_tflite_binary(b, "Add", below, ln_tflite_scalar(b, TL_INT32, INT16_MAX));
+    x = ln_tflite_cast(b, look_up(b, exps, below), TL_INT32);
+
+    const char *sum = ln_tflite_binary(b, "ReduceSum", x, last), *power = leading_power(b, sum);
+    const char *scale =
+        ln_tflite_cast(b, look_up(b, reciprocals, fraction(b, sum, power)), TL_INT32);
+    const char *half = ln_tflite_binary(b, "Div", power, ln_tflite_scalar(b, TL_INT32, 2));
+    const char *y = ln_tflite_binary(b, "Add", ln_tflite_binary(b, "Mul", x, scale), half);
+    y = ln_tflite_binary(b, "Div", y, power);
+    y = ln_tflite_binary(b, "Min", y, ln_tflite_scalar(b, TL_INT32, INT16_MAX));
+    ln_tflite_give_raw(op, 0, ln_tflite_cast(b, y, TL_INT16));
+    return true;
+}
