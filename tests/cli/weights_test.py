@@ -90,10 +90,17 @@ def test_files_that_cannot_be_used_are_left_out():
     assert not os.path.exists("a.wts")
 
 
-def test_numbers_of_any_length_and_files_of_any_byte():
-    write("n", b"0" * 5000 + b"1." + b"0" * 5000 + b" 2\x003 \xff\xfe")
-    run("genwts", "-o", "a.safetensors", "n", err="passed over 1 word that is no number")
-    assert tf.values(tf.read_safetensors(read("a.safetensors"))["n"]) == (1.0, 2.0, 3.0)
+def test_numbers_of_any_length_between_bytes_that_are_no_text():
+    write("n", b"0" * 5000 + b"1." + b"0" * 5000 + b" 2\x013 4 \xff\xfe")
+    run("genwts", "-o", "a.safetensors", "n", err="passed over 2 words that are no number")
+    assert tf.values(tf.read_safetensors(read("a.safetensors"))["n"]) == (1.0, 4.0)
+
+
+def test_a_file_with_a_zero_byte_is_no_text():
+    write("n", b"1 2 \x003")
+    write("m", b"4")
+    run("genwts", "-o", "a.safetensors", "n", "m", code=1, err="n is left out: it is no text of numbers: its byte 4 is 0")
+    assert list(tf.read_safetensors(read("a.safetensors"))) == ["m"]
 
 
 # ---- genwts: random weights ----
