@@ -94,6 +94,12 @@ def sums(x, axis, is_exclusive, is_reverse):
     return np.flip(total, axis) if is_reverse else total
 
 
+def gathered(x, indices, axis):
+    """NumPy does not look at indices into an empty array."""
+    check(np.all((indices >= -x.shape[axis]) & (indices < x.shape[axis])))
+    return np.take(x, indices, axis)
+
+
 def compute(node, x, around):
     """The outputs of a node, whose inputs are `x`."""
     a = {attribute.name: helper.get_attribute_value(attribute) for attribute in node.attribute}
@@ -123,7 +129,7 @@ def compute(node, x, around):
         "Constant": lambda: [numpy_helper.to_array(a["value"])],
         "Cast": lambda: [x[0].astype(DTYPES[a["to"]])],
         "Concat": lambda: [np.concatenate(x, a["axis"])],
-        "Gather": lambda: [np.take(x[0], x[1], a["axis"])], # IndexError
+        "Gather": lambda: [gathered(x[0], x[1], a["axis"])],
         "Transpose": lambda: [np.transpose(x[0], a["perm"])],
         "Reshape": lambda: [x[0].reshape(x[1])],
         "Unsqueeze": lambda: [np.expand_dims(x[0], int(x[1][0]))],

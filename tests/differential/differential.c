@@ -1400,6 +1400,11 @@ static void run_variants(const model *m, long number, uint64_t seed)
     }
 }
 
+static bool is_of_forms(void)
+{
+    return options.kind && strcmp(options.kind, "forms") == 0;
+}
+
 static void run_model(model *m, long number)
 {
     test_random random = {.state = options.seed * 0x9e3779b97f4a7c15u + (uint64_t)number};
@@ -1427,7 +1432,7 @@ static void run_model(model *m, long number)
     shared->refused += !v.is_run;
     if (v.is_run && !v.is_failed && m->is_varied)
         run_variants(m, number, seed);
-    if (v.is_run && options.kind && strcmp(options.kind, "forms") == 0)
+    if (v.is_run && is_of_forms())
         shared->form_made[(size_t)number % form_count() % MAX_FORMS]++;
     if (v.is_failed)
         report(m, seed, number, &v);
@@ -1441,19 +1446,30 @@ static void drop_message(const ln_msg *msg, void *user)
     (void)user;
 }
 
+#define FORM_TRIES      3
+#define MOST_FORM_TRIES 12
+
+// Chance does not make each form in so many tries; those that no model has had yet have more.
+static bool is_form_done(long number)
+{
+    const size_t form = (size_t)number % form_count();
+    return is_of_forms() && options.only < 0 && number >= FORM_TRIES * (long)form_count() &&
+           (shared->form_made[form % MAX_FORMS] > 0 || form_hole(form));
+}
+
 static void child(long first, double end)
 {
     model *m = model_create();
     if (!m || ln_arch_init() != LN_OK || !patterns_open() || !forms_open())
         _exit(2);
     read_examples();
-    if (options.kind && strcmp(options.kind, "forms") == 0 && options.only < 0)
-        options.models = 3 * (long)form_count(); // three tries of each
+    if (is_of_forms() && options.only < 0)
+        options.models = MOST_FORM_TRIES * (long)form_count();
     if (options.kind && strcmp(options.kind, "pairs") == 0 && options.only < 0)
         options.models = (long)form_count() * (long)form_count();
     for (long i = first; i == first || (options.seconds > 0 ? now() < end : i < options.models);
          i++) {
-        if (options.only < 0 && i % options.slice_count != options.slice)
+        if ((options.only < 0 && i % options.slice_count != options.slice) || is_form_done(i))
             continue;
         shared->model = i;
         alarm(120);
@@ -1581,8 +1597,7 @@ int main(int argc, char **argv)
         if (ln_arch_init() != LN_OK || !patterns_open() || !forms_open())
             return 2;
         int missing = 0;
-        for (size_t i = 0; options.kind && strcmp(options.kind, "forms") == 0 && i < form_count();
-             i++)
+        for (size_t i = 0; is_of_forms() && i < form_count(); i++)
             if (shared->form_made[i] == 0 && !form_hole(i)) {
                 printf("  no model has the form %s\n", form_name(i));
                 missing++;
