@@ -144,6 +144,7 @@ struct ln_context {
     size_t failover_count;       /* `ln_context_failover_count` */
     struct ln_progress *progress; /* of the run that goes on, or was the last */
     int priority;                 /* `ln_context_set_priority` */
+    int had_missing;              /* before it was rewritten, `ln_context_missing` had a name */
 };
 typedef struct ln_context ln_context;
 

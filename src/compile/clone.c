@@ -190,6 +190,7 @@ static ln_status copy_model(const ln_context *ctx, ln_context *clone, bool has_w
     clone->limits = ctx->limits;
     clone->timeout = ctx->timeout;
     clone->priority = ctx->priority;
+    clone->had_missing = ctx->had_missing;
     if (!clone->outer && has_weights)
         clone->attached = ln_attached_retain(ctx->attached);
     if (!clone->outer) {

@@ -187,6 +187,7 @@ static ln_status compile_with(ln_context *ctx, const char *target,
 {
     LN_TRY(check_ready(ctx));
     LN_TRY(ln_symbols_check(ctx));
+    ctx->had_missing = ctx->had_missing || ln_context_missing(ctx, 0);
     ln_context *failover;
     LN_TRY(ln_failover_compile(ctx, target, options, &failover)); // before it is rewritten
     ln_status status = compile_model(ctx, target, options);

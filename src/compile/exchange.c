@@ -90,7 +90,8 @@ static void own_ops(ln_context *ctx)
     OF_CALLER(has_stale_failover)                                                                  \
     OF_CALLER(failover_count)                                                                      \
     OF_CALLER(progress)                                                                            \
-    OF_CALLER(priority)
+    OF_CALLER(priority)                                                                            \
+    OF_CALLER(had_missing)
 
 // The list has all fields, in their order: else a field of this structure and its namesake are at
 // different offsets, or the sizes differ.

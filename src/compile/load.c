@@ -533,7 +533,7 @@ static ln_status load(ln_context *ctx, const char *datafile)
     if (datafile && !ctx->outer && ln_attached_count(ctx->attached) > 0)
         LN_TRY(ln_context_check_given_again(ctx, datafile));
     const bool is_unused = datafile && !ctx->outer && ln_attached_count(ctx->attached) == 0 &&
-                           !ln_context_missing(ctx, 0);
+                           !ctx->had_missing && !ln_context_missing(ctx, 0);
     char *kept = datafile ? ln_strdup(datafile) : NULL;
     if (datafile && !kept)
         return LN_NO_MEMORY;

@@ -142,6 +142,7 @@ void ln_context_forget(ln_context *ctx)
     ln_meter_release(ctx->known_meter);
     ctx->known_meter = NULL;
     ctx->is_known_short = 0;
+    ctx->had_missing = 0;
 }
 
 ln_status ln_context_set_limits_sized(ln_context *ctx, const ln_limits *limits, size_t byte_count)

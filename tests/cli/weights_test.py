@@ -385,6 +385,12 @@ def test_a_data_file_without_effect_is_said():
     write("open.net", 'input(| dst=x | dtype=TL_FLOAT, dims=[-1], names=["n"]);\nrelu(src=x | dst=y |);\n')
     done = run("run", "--zero", "open.net", "-s", "n=1..3", "-f", "n.wts", err="has no effect")
     assert done.stderr.count("no effect") == 1, done.stderr
+    # Weights that rewriting finds unread are those of the model all the same.
+    write("unread.net", "input(| dst=x | dtype=TL_FLOAT, dims=[2]);\ncreate(| dst=n | dtype=TL_FLOAT, dims=[2], "
+                        "from_file=true);\nrelu(src=n | dst=z |);\nrelu(src=x | dst=y |);\noutput(src=y | |);\n")
+    for command in (["run", "--zero"], ["compare"], ["run", "--zero", "--rules=none"]):
+        done = run(*command, "unread.net", "-f", "n.wts")
+        assert "no effect" not in done.stderr, done.stderr
 
 
 def test_wrong_calls_of_stats():
