@@ -32,6 +32,7 @@ void ln_session_free(ln_session *session)
     ln_free(session->bindings);
     ln_memory_release(session->workspace);
     ln_cancel_release(session->own_face.cancel);
+    ln_free(session->own_face.observer);
     ln_pool_release(session->own_face.pool);
     ln_writes_release(session->own_face.writes);
     ln_devices_release(session->own_face.devices);
@@ -656,6 +657,17 @@ ln_status ln_session_progress(const ln_session *session, double *out_done, doubl
     return LN_OK;
 }
 
+static ln_status run_step(const ln_frame *frame, size_t i, const ln_observer *observer,
+                          const ln_op *op)
+{
+    if (observer && observer->before)
+        observer->before(observer->user, op);
+    ln_status status = ln_frame_run_step(frame, i);
+    if (status == LN_OK && observer && observer->after)
+        observer->after(observer->user, op);
+    return status;
+}
+
 static ln_status run_frame_steps(ln_session *session)
 {
     const ln_frame *frame = session->frame;
@@ -668,10 +680,10 @@ static ln_status run_frame_steps(ln_session *session)
                        "a run costs %.4g work units, over the limit of %.4g (ln_limits.work)",
                        session->instance->cost, session->face->work_limit);
     for (size_t i = 0; i < ln_frame_step_count(frame); i++) {
-        ln_status status = ln_frame_run_step(frame, i);
+        const ln_op op = {.op_arg = (ln_op_arg *)(uintptr_t)ln_frame_op(frame, i)};
+        ln_status status = run_step(frame, i, session->face->observer, &op);
         bool is_done = status == LN_OK || ln_frame_is_wait(frame, i);
         // An operator that leaves early because time is up may say so in any way.
-        const ln_op op = {.op_arg = (ln_op_arg *)(uintptr_t)ln_frame_op(frame, i)};
         ln_status late = ln_phase_check(session->face, &op);
         if (status == LN_OK && late == LN_OK) {
             done += ln_frame_cost(frame, i);
@@ -762,4 +774,14 @@ ln_status ln_session_set_cancel(ln_session *session, ln_cancel *cancel)
 {
     LN_TRY(check_ended(session));
     return ln_context_set_cancel(runs_clone(session) ? session->clone : session->face, cancel);
+}
+
+ln_status ln_session_set_observer_sized(ln_session *session, const ln_observer *observer,
+                                        size_t byte_count)
+{
+    LN_TRY(check_ended(session));
+    if (session->failover)
+        LN_TRY(ln_session_set_observer_sized(session->failover, observer, byte_count));
+    return ln_context_set_observer_sized(runs_clone(session) ? session->clone : session->face,
+                                         observer, byte_count);
 }

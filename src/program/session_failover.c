@@ -52,6 +52,9 @@ ln_status ln_session_fail_over(ln_session *session, ln_status status)
         return status;
     ln_error_state reason;
     ln_failover_begin(&reason);
+    const ln_observer *observer = session->face->observer;
+    if (observer && observer->fails_over)
+        observer->fails_over(observer->user, reason.message);
     status = run_within_limits(session);
     session->has_failed_over = status == LN_OK;
     if (status == LN_OK) {

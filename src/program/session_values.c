@@ -286,6 +286,12 @@ static ln_status give_clone(const ln_session *session, size_t i)
     return status;
 }
 
+// Observers of a context look into its tables, which a frame has none of.
+static bool observes_tables(const ln_session *session)
+{
+    return session->face != &session->own_face && session->face->observer;
+}
+
 // The clone is in the place of the face, so that limits, time, threads and the observer are its.
 static ln_status run_clone(ln_session *session)
 {
@@ -354,7 +360,7 @@ static ln_status run(ln_session *session)
         LN_TRY(change_to(session, held));
     if (!held && session->face != &session->own_face)
         return LN_OK; // its context runs them
-    session->has_cloned = !held || !held->instance || session->face->observer;
+    session->has_cloned = !held || !held->instance || observes_tables(session);
     LN_TRY(session->has_cloned ? run_clone(session) : run_frame(session));
     session->has_results = true;
     return LN_OK;

@@ -205,7 +205,132 @@ TEST(what_the_program_has_set_holds_in_a_run_with_another_plan)
     ln_arch_cleanup();
 }
 
-TEST_LIST(what_the_program_has_set_is_there_after_another_shape,
+// ---- Sessions ----
+
+static ln_session *session_of(const char *text, const char *target, ln_program **out_program)
+{
+    ln_context *ctx = load_text(text, target);
+    ln_session *session;
+    CHECK_OK(ln_program_create(ctx, out_program));
+    CHECK_OK(ln_session_create(*out_program, &session));
+    close_context(ctx);
+    return session;
+}
+
+static void close_session(ln_session *session, ln_program *program)
+{
+    ln_session_free(session);
+    ln_program_release(program);
+    ln_arch_cleanup();
+}
+
+TEST(sessions_tell_what_their_context_does)
+{
+    CHECK_OK(ln_arch_init());
+    ln_program *program;
+    ln_session *session = session_of(sum_and_softmax, "ref", &program), *other;
+    CHECK_OK(ln_session_create(program, &other));
+    CHECK(ln_program_is_fixed(program));
+    record r = {.text = ""};
+    const ln_observer observer = {.before = before, .after = after, .user = &r};
+    CHECK_OK(ln_session_set_observer(session, &observer));
+    CHECK_OK(ln_session_run(other)); // which has none
+    CHECK_STR_EQ(r.text, "");
+    CHECK_OK(ln_session_run(session));
+    CHECK_STR_EQ(r.text, "<elew_ref >elew_ref <softmax_ref >softmax_ref ");
+    r.text[0] = '\0';
+    CHECK_OK(ln_session_run_async(session, NULL, NULL));
+    CHECK_OK(ln_session_wait(session));
+    CHECK_STR_EQ(r.text, "<elew_ref >elew_ref <softmax_ref >softmax_ref ");
+    r.text[0] = '\0';
+    CHECK_OK(ln_session_set_observer(session, NULL));
+    CHECK_OK(ln_session_run(session));
+    CHECK_STR_EQ(r.text, "");
+    CHECK_FAILS(ln_session_set_observer(NULL, &observer), LN_INVALID);
+    CHECK_FAILS(ln_session_set_observer_sized(session, &observer, 4), LN_INVALID);
+    ln_session_free(other);
+    close_session(session, program);
+}
+
+// Of an operator that fails there is no end.
+TEST(a_session_that_is_stopped_tells_what_it_has_done)
+{
+    CHECK_OK(ln_arch_init());
+    ln_program *program;
+    ln_session *session = session_of(sum_and_softmax, "ref", &program);
+    ln_cancel *cancel = ln_cancel_create();
+    record r = {.text = ""};
+    const ln_observer observer = {.before = before, .after = after, .user = &r};
+    CHECK_OK(ln_session_set_observer(session, &observer));
+    CHECK_OK(ln_session_set_cancel(session, cancel));
+    ln_cancel_request(cancel);
+    CHECK_FAILS(ln_session_run(session), LN_CANCELLED);
+    CHECK(strlen(r.text) < strlen("<elew_ref >elew_ref <softmax_ref "));
+    ln_cancel_release(cancel);
+    close_session(session, program);
+}
+
+static void run_rows_of(ln_session *session, int rows, float *y)
+{
+    ln_object *x = ln_object_new_tensor(TL_FLOAT, 2, (const int[]){rows, 256}, NULL);
+    CHECK_NOT_NULL(x);
+    for (int i = 0; i < rows * 256; i++)
+        ((float *)ln_object_tensor(x)->data)[i] = (float)(i % 19 - 9) / 8;
+    CHECK_OK(ln_session_set_object(session, "x", x));
+    ln_object_release(x);
+    CHECK_OK(ln_session_run(session));
+    CHECK_OK(ln_session_get_data(session, "y", y, (size_t)rows * 300 * sizeof *y));
+}
+
+TEST(sessions_with_a_plan_for_each_shape_tell_too_and_compute_the_same)
+{
+    static float told[3 * 300], untold[3 * 300];
+    CHECK_OK(ln_arch_init());
+    ln_program *program;
+    ln_session *session = session_of(open_model, "cpu", &program);
+    int run_count = 0;
+    const ln_observer observer = {.before = note_run, .user = &run_count};
+    for (int rows = 1; rows < 4; rows++) {
+        run_count = 0;
+        CHECK_OK(ln_session_set_observer(session, &observer));
+        run_rows_of(session, rows, told);
+        CHECK_EQ(run_count, 1);
+        run_rows_of(session, rows % 3 + 1, untold); // the observer stays
+        CHECK_EQ(run_count, 2);
+        CHECK_OK(ln_session_set_observer(session, NULL));
+        run_rows_of(session, rows, untold);
+        CHECK_EQ(run_count, 2);
+        CHECK_EQ(memcmp(told, untold, (size_t)rows * 300 * sizeof *told), 0);
+    }
+    close_session(session, program);
+}
+
+TEST(sessions_that_are_clones_tell_too)
+{
+    CHECK_OK(ln_arch_init());
+    ln_program *program;
+    ln_session *session = session_of("input(| dst=x | dtype=TL_FLOAT, dims=[-1]);\n"
+                                     "NonZero(X=x | Y=y |);\n"
+                                     "output(src=y | |);\n",
+                                     "cpu,ref", &program);
+    int run_count = 0;
+    const ln_observer observer = {.before = note_run, .user = &run_count};
+    ln_object *x = ln_object_new_tensor(TL_FLOAT, 1, (const int[]){3}, NULL);
+    CHECK_NOT_NULL(x);
+    CHECK_OK(ln_session_set_object(session, "x", x));
+    CHECK_OK(ln_session_set_observer(session, &observer));
+    CHECK_OK(ln_session_run(session));
+    CHECK_EQ(run_count, 1);
+    CHECK_OK(ln_session_set_observer(session, NULL));
+    CHECK_OK(ln_session_run(session));
+    CHECK_EQ(run_count, 1);
+    ln_object_release(x);
+    close_session(session, program);
+}
+
+TEST_LIST(sessions_tell_what_their_context_does, a_session_that_is_stopped_tells_what_it_has_done,
+          sessions_with_a_plan_for_each_shape_tell_too_and_compute_the_same,
+          sessions_that_are_clones_tell_too, what_the_program_has_set_is_there_after_another_shape,
           what_the_program_has_set_holds_in_a_run_with_another_plan,
           operators_are_told_in_order_and_constants_are_not, either_function_may_be_missing,
           a_clone_has_no_observer, an_arch_tells_its_peak_or_none)

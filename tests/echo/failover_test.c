@@ -462,6 +462,30 @@ TEST(a_session_gives_the_same_bits_whichever_call_of_the_device_fails)
     close_echo(echo);
 }
 
+TEST(an_observer_of_a_session_is_told_that_a_run_fails_over)
+{
+    ln_arch *echo = open_echo();
+    ln_program *program = make_failing_over(model);
+    ln_session *session;
+    watch w = {0};
+    const ln_observer observer = {note_before, note_after, &w, note_failover};
+    CHECK_OK(ln_session_create(program, &session));
+    CHECK_OK(ln_session_set_observer(session, &observer));
+    check_session(session, 1);
+    CHECK_EQ(w.failed_over, 0);
+    CHECK(w.before > 0 && w.before == w.after);
+    w = (watch){0};
+    echo_fail(ECHO_WAIT, 1);
+    check_session(session, 2);
+    CHECK_EQ(w.failed_over, 1);
+    CHECK(strstr(w.message, "echo"));
+    CHECK_EQ(w.before, w.after + 1);           // the one that failed
+    CHECK_EQ(w.before - w.before_failover, 6); // all operators of the host
+    ln_session_free(session);
+    ln_program_release(program);
+    close_echo(echo);
+}
+
 TEST(memory_that_is_bound_has_the_results_of_the_host)
 {
     ln_arch *echo = open_echo();
@@ -836,6 +860,7 @@ TEST_LIST(a_context_gives_the_same_bits_whichever_call_of_the_device_fails,
           time_that_is_up_and_a_cancel_are_no_failures_of_the_device,
           what_cannot_fail_over_is_refused_by_name, where_no_device_computes_failover_costs_nothing,
           a_session_gives_the_same_bits_whichever_call_of_the_device_fails,
+          an_observer_of_a_session_is_told_that_a_run_fails_over,
           memory_that_is_bound_has_the_results_of_the_host, a_run_beside_the_caller_fails_over,
           a_session_that_gets_no_memory_of_the_device_runs_on_the_host,
           limits_of_a_session_count_both_attempts,
