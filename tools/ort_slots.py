@@ -19,6 +19,7 @@ NOUNS = {
     "run_options": "options of runs", "run": "runs", "async": "asynchronous runs", "binding": "bindings",
     "device": "devices", "other_api": "other tables", "custom": "custom operators", "custom_kernel": "kernels",
     "custom_context": "runs of kernels", "custom_invoke": "operators that kernels run", "log": "loggers of kernels",
+    "profile": "profiles",
 }
 
 

@@ -54,6 +54,10 @@ enum {
     F(void *, CreateSessionOptions, (void **))                                                     \
     F(void *, CloneSessionOptions, (const void *, void **))                                        \
     F(void *, SetOptimizedModelFilePath, (void *, const char *))                                   \
+    F(void *, EnableProfiling, (void *, const char *))                                             \
+    F(void *, DisableProfiling, (void *))                                                          \
+    F(void *, SessionEndProfiling, (void *, void *, char **))                                      \
+    F(void *, SessionGetProfilingStartTimeNs, (const void *, uint64_t *))                          \
     F(void *, SetIntraOpNumThreads, (void *, int))                                                 \
     F(void *, DisablePerSessionThreads, (void *))                                                  \
     F(void *, SetSessionLogId, (void *, const char *))                                             \

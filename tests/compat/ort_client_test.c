@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // What clients of ONNX Runtime do, over models that are made here.
 
+#include <dirent.h>
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdlib.h>
+#include <time.h>
 #include <unistd.h>
+
+#include <lightnet/allocator.h>
+#include <lightnet/easyjson.h>
 
 #include "tests/compat/onnx_bytes.h"
 #include "tests/compat/ort_client.h"
@@ -619,6 +624,123 @@ TEST(eight_threads_run_one_session)
         ReleaseSession(c.session);
         c.session = NULL;
     }
+    client_close(&c);
+}
+
+// ---- Profiles ----
+
+static size_t count_of(const char *text, const char *part)
+{
+    size_t count = 0;
+    for (const char *at = text; (at = strstr(at, part)); at += strlen(part))
+        count++;
+    return count;
+}
+
+static void check_profile(const char *path, size_t runs)
+{
+    char *json;
+    CHECK_OK(ln_easyjson_to_json(path, &json));
+    CHECK_EQ(json[0], '[');
+    CHECK_EQ(count_of(json, "\"session_initialization\""), 1);
+    CHECK_EQ(count_of(json, "\"model_run\""), runs);
+    CHECK_EQ(count_of(json, "_kernel_time\""), runs);
+    CHECK_EQ(count_of(json, "\"CPUExecutionProvider\""), runs);
+    ln_free(json);
+}
+
+static void run_sum(client *c, float first)
+{
+    float x[4] = {first, 2, 3, 4};
+    void *value = tensor(c, x, 4), *y = NULL;
+    OK(Run(c->session, NULL, in_x, (const void *const *)&value, 1, out_y, 1, &y));
+    CHECK_NEAR(floats(y)[0], first + 1, 0);
+    ReleaseValue(y);
+    ReleaseValue(value);
+}
+
+static void *run_often(void *argument)
+{
+    for (int i = 0; i < 25; i++)
+        run_sum(argument, (float)i);
+    return NULL;
+}
+
+TEST(profiles_have_each_run_and_operator)
+{
+    client c;
+    client_open(&c);
+    char folder[] = "/tmp/ort_profile_XXXXXX", prefix[64], *name = NULL, *again = NULL;
+    CHECK_NOT_NULL(mkdtemp(folder));
+    snprintf(prefix, sizeof prefix, "%s/p\"q", folder);
+    OK(EnableProfiling(c.options, prefix));
+    void *clone = NULL;
+    OK(CloneSessionOptions(c.options, &clone));
+    OK(DisableProfiling(c.options));
+    for (int i = 0; i < 2; i++) { // of a fixed shape, and of any
+        message model = sum_model(i ? "N" : "4", false);
+        OK(CreateSessionFromArray(c.env, model.bytes, model.len, clone, &c.session));
+        uint64_t began = 0;
+        OK(SessionGetProfilingStartTimeNs(c.session, &began));
+        CHECK(began / 1000000000 + 100 > (uint64_t)time(NULL));
+        pthread_t threads[4];
+        for (int t = 0; t < 4; t++)
+            CHECK_EQ(pthread_create(&threads[t], NULL, run_often, &c), 0);
+        for (int t = 0; t < 4; t++)
+            CHECK_EQ(pthread_join(threads[t], NULL), 0);
+        OK(SessionEndProfiling(c.session, c.allocator, &name));
+        CHECK_EQ(strncmp(name, prefix, strlen(prefix)), 0);
+        check_profile(name, 100);
+        run_sum(&c, 1); // which is not noted any more
+        OK(SessionEndProfiling(c.session, c.allocator, &again));
+        CHECK_STR_EQ(again, name);
+        check_profile(name, 100);
+        ReleaseSession(c.session);
+        CHECK_EQ(unlink(name), 0);
+        OK(AllocatorFree(c.allocator, name));
+        OK(AllocatorFree(c.allocator, again));
+    }
+    ReleaseSessionOptions(clone);
+    c.session = NULL;
+    CHECK_EQ(rmdir(folder), 0); // nothing else was written
+    client_close(&c);
+}
+
+TEST(a_profile_that_nobody_ends_is_written_with_its_session)
+{
+    client c;
+    client_open(&c);
+    message model = sum_model("4", false);
+    char folder[] = "/tmp/ort_profile_XXXXXX", prefix[64], *name = NULL;
+    CHECK_NOT_NULL(mkdtemp(folder));
+    client_read(&c, &model);
+    uint64_t began = 1;
+    OK(SessionGetProfilingStartTimeNs(c.session, &began));
+    CHECK_EQ(began, 0);
+    OK(SessionEndProfiling(c.session, c.allocator, &name));
+    CHECK_STR_EQ(name, "");
+    OK(AllocatorFree(c.allocator, name));
+    ReleaseSession(c.session);
+    snprintf(prefix, sizeof prefix, "%s/none/p", folder);
+    OK(EnableProfiling(c.options, prefix));
+    SAYS(CreateSessionFromArray(c.env, model.bytes, model.len, c.options, &c.session), 1, prefix);
+    CHECK_NULL(c.session);
+    snprintf(prefix, sizeof prefix, "%s/p", folder);
+    OK(EnableProfiling(c.options, prefix));
+    client_read(&c, &model);
+    run_sum(&c, 3);
+    ReleaseSession(c.session);
+    c.session = NULL;
+    struct dirent **entries;
+    CHECK_EQ(scandir(folder, &entries, NULL, alphasort), 3);
+    char path[512];
+    snprintf(path, sizeof path, "%s/%s", folder, entries[2]->d_name);
+    check_profile(path, 1);
+    CHECK_EQ(unlink(path), 0);
+    CHECK_EQ(rmdir(folder), 0);
+    for (int i = 0; i < 3; i++)
+        free(entries[i]);
+    free(entries);
     client_close(&c);
 }
 
@@ -1288,9 +1410,11 @@ TEST_LIST(statuses_have_every_code, failures_have_the_codes_of_their_kind,
           initializers_that_a_run_does_not_replace_are_those_of_the_model,
           an_output_that_lies_over_what_is_still_read_is_written_last,
           results_of_a_run_stay_when_the_next_one_runs, another_thread_terminates_a_run,
-          eight_threads_run_one_session, runs_that_nobody_waits_for_call_back,
-          memory_does_not_grow_over_10000_runs, bindings_keep_inputs_and_outputs,
-          names_of_bound_outputs_have_any_characters, initializers_that_are_inputs_may_be_replaced,
+          eight_threads_run_one_session, profiles_have_each_run_and_operator,
+          a_profile_that_nobody_ends_is_written_with_its_session,
+          runs_that_nobody_waits_for_call_back, memory_does_not_grow_over_10000_runs,
+          bindings_keep_inputs_and_outputs, names_of_bound_outputs_have_any_characters,
+          initializers_that_are_inputs_may_be_replaced,
           sessions_write_their_model_where_options_say, a_model_is_written_to_no_other_file,
           weights_come_from_memory_and_from_values, strings_have_any_bytes_through_a_run,
           maps_in_sequences_have_types_before_a_run_and_values_after,

@@ -5,11 +5,13 @@
 Usage: onnxruntime_test.py BUILD-FOLDER. Exits with 77 where the package, NumPy or ONNX is missing.
 """
 import ctypes
+import json
 import pickle
 import resource
 import sys
 import tempfile
 import threading
+import time
 import unittest
 import warnings
 from concurrent.futures import ThreadPoolExecutor
@@ -252,12 +254,34 @@ class Session(unittest.TestCase):
         session = ort.InferenceSession(model(), options)
         np.testing.assert_allclose(session.run(None, {"x": self.x})[0], self.x @ W, rtol=1e-5)
 
-    def test_no_profile_is_written(self):
+    def test_without_a_profile_there_is_no_file(self):
         self.assertEqual((self.session.end_profiling(), self.session.get_profiling_start_time_ns()), ("", 0))
+
+    @needs_c_abi
+    def test_profiles_have_runs_and_operators(self):
         options = ort.SessionOptions()
         options.enable_profiling = True
-        with self.assertRaisesRegex(ort.NotImplemented, "profiles are not written"):
-            ort.InferenceSession(model(), options)
+        with tempfile.TemporaryDirectory() as folder:
+            options.profile_file_prefix, options.optimized_model_filepath = f"{folder}/times", f"{folder}/m.onnx"
+            session = ort.InferenceSession(model(), options)
+            options.enable_profiling = False  # which is for later sessions
+            for _ in range(3):
+                np.testing.assert_array_equal(session.run(None, {"x": self.x})[0], self.session.run(None, {"x": self.x})[0])
+            self.assertLess(abs(session.get_profiling_start_time_ns() / 1e9 - time.time()), 100)
+            name = session.end_profiling()
+            self.assertRegex(name, r"/times_\d{4}-\d\d-\d\d_\d\d-\d\d-\d\d\.json$")
+            events = json.loads(Path(name).read_text())
+            self.assertEqual([e["name"] for e in events if e["cat"] == "Session"], ["session_initialization"] + 3 * ["model_run"])
+            nodes = [e for e in events if e["cat"] == "Node"]
+            self.assertEqual(len(nodes) % 3, 0)
+            self.assertGreater(len(nodes), 0)
+            for event in nodes:
+                self.assertEqual(event["args"]["provider"], "CPUExecutionProvider")
+                self.assertRegex(event["name"], "_kernel_time$")
+                self.assertGreaterEqual(event["ts"], events[0]["dur"])
+                self.assertTrue(any(run["ts"] <= event["ts"] and event["ts"] + event["dur"] <= run["ts"] + run["dur"]
+                                    for run in events if run["name"] == "model_run"))
+            self.assertEqual(sorted(p.name for p in Path(folder).iterdir()), sorted(["m.onnx", Path(name).name]))
 
     def test_run_options_terminate(self):
         options = ort.RunOptions()

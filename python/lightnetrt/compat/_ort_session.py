@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Sessions with custom operators or initializers of their own, for lightnetrt.compat.onnxruntime.
+"""Sessions with custom operators, initializers of their own or a profile, for lightnetrt.compat.onnxruntime.
 
 Libraries of custom operators call the C ABI of ONNX Runtime, which the module _core exports beside its own functions;
-it also has the function that replaces initializers of a model.
+it also has the functions that replace initializers of a model and that note times.
 A session here is one of that ABI, and looks to its callers like a `lightnetrt.Model`.
 """
 import ctypes
@@ -22,7 +22,8 @@ _SLOTS = {
     "CreateSession": (7, c_void_p, c_char_p, c_void_p, c_void_p),
     "CreateSessionFromArray": (8, c_void_p, c_char_p, c_size_t, c_void_p, c_void_p),
     "Run": (9, c_void_p, c_void_p, c_void_p, c_void_p, c_size_t, c_void_p, c_size_t, c_void_p),
-    "CreateSessionOptions": (10, c_void_p), "SetIntraOpNumThreads": (24, c_void_p, c_int),
+    "CreateSessionOptions": (10, c_void_p), "EnableProfiling": (14, c_void_p, c_char_p),
+    "SetIntraOpNumThreads": (24, c_void_p, c_int),
     "SessionGetInputCount": (30, c_void_p, c_void_p), "SessionGetOutputCount": (31, c_void_p, c_void_p),
     "SessionGetOverridableInitializerCount": (32, c_void_p, c_void_p),
     "SessionGetInputTypeInfo": (33, c_void_p, c_size_t, c_void_p),
@@ -42,7 +43,7 @@ _SLOTS = {
     "GetAllocatorWithDefaultOptions": (78, c_void_p), "ReleaseStatus": (93, c_void_p), "ReleaseSession": (95, c_void_p),
     "ReleaseValue": (96, c_void_p), "ReleaseRunOptions": (97, c_void_p), "ReleaseTypeInfo": (98, c_void_p),
     "ReleaseTensorTypeAndShapeInfo": (99, c_void_p), "ReleaseSessionOptions": (100, c_void_p),
-    "SessionGetModelMetadata": (111, c_void_p, c_void_p),
+    "SessionEndProfiling": (110, c_void_p, c_void_p, c_void_p), "SessionGetModelMetadata": (111, c_void_p, c_void_p),
     "ModelMetadataGetProducerName": (112, c_void_p, c_void_p, c_void_p),
     "ModelMetadataGetGraphName": (113, c_void_p, c_void_p, c_void_p),
     "ModelMetadataGetDomain": (114, c_void_p, c_void_p, c_void_p),
@@ -55,6 +56,7 @@ _SLOTS = {
     "GetStringTensorElement": (128, c_void_p, c_size_t, c_size_t, c_void_p),
     "AddSessionConfigEntry": (130, c_void_p, c_char_p, c_char_p),
     "AddInitializer": (150, c_void_p, c_char_p, c_void_p),
+    "SessionGetProfilingStartTimeNs": (146, c_void_p, c_void_p),
     "ModelMetadataGetGraphDescription": (158, c_void_p, c_void_p, c_void_p),
     "AddExternalInitializers": (210, c_void_p, c_void_p, c_void_p, c_size_t),
     "RegisterCustomOpsLibrary_V2": (228, c_void_p, c_char_p),
@@ -88,7 +90,7 @@ class _Api:
 
         library = ctypes.CDLL(_core.__file__)
         if not hasattr(library, "OrtGetApiBase"):
-            raise StatusError(9, "this build of lightnetrt is without the C ABI that custom operators and initializers need")
+            raise StatusError(9, "this build of lightnetrt is without the C ABI that this session needs")
         library.OrtGetApiBase.restype = POINTER(Base)
         table = ctypes.cast(library.OrtGetApiBase().contents.get_api(30), POINTER(c_void_p))
         for name, (number, *types) in _SLOTS.items():
@@ -146,12 +148,14 @@ def check_library(path):
 
 class Model:
     def __init__(self, source, libraries, threads=0, symbols=None, files=None, entries=None, initializers=None,
-                 external_initializers=None, symbols_may_be_missing=True):  # as they always may there
+                 external_initializers=None, profile=None, symbols_may_be_missing=True):  # as they always may there
         self._api = api = _get_api()
         self._session = None
         options = api.make(api.CreateSessionOptions)
         try:
             api.SetIntraOpNumThreads(options, threads)
+            if profile is not None:
+                api.EnableProfiling(options, os.fsencode(profile))
             for name, size in (symbols or {}).items():
                 api.AddFreeDimensionOverrideByName(options, name.encode(), size)
             for key, value in (entries or {}).items():
@@ -176,6 +180,12 @@ class Model:
     def __del__(self):
         if getattr(self, "_session", None):
             self._api.ReleaseSession(self._session)
+
+    def end_profiling(self):
+        return os.fsdecode(self._api.text(self._api.SessionEndProfiling, self._session))
+
+    def profiling_start_time_ns(self):
+        return self._api.make(self._api.SessionGetProfilingStartTimeNs, self._session, kind=ctypes.c_uint64)
 
     def _add_files(self, options, files):
         if not files:

@@ -597,12 +597,12 @@ class InferenceSession:
         if self._options._files:
             self._load_options["files"] = self._options._files
         self._overriding = {}
-        if self._options.enable_profiling:
-            raise NotImplemented("profiles are not written; `lightnet bench --profile` shows the time of each operator")
+        self._has_profile = self._options.enable_profiling
+        self._uses_c_abi = self._changes_model() or self._has_profile
         try:
-            if self._options.optimized_model_filepath and not self._needs_c_abi():
+            if self._options.optimized_model_filepath and not self._changes_model():
                 _write(path_or_bytes, self._options.optimized_model_filepath, self._load_options)
-            self._model = self._load_through_c_abi() if self._needs_c_abi() else (
+            self._model = self._load_through_c_abi() if self._uses_c_abi else (
                 lightnetrt.load(path_or_bytes, **self._load_options))
         except lightnetrt.Error as reason:
             raise _translate_unread(reason, path_or_bytes) from None
@@ -629,23 +629,24 @@ class InferenceSession:
     def get_outputs(self):
         return self._outputs
 
-    def _needs_c_abi(self):
+    def _changes_model(self):
         options = self._options
         return bool(options._libraries or options._initializers or options._external)
 
     def _load_through_c_abi(self):
         from . import _ort_session
-        if self._options.optimized_model_filepath:
+        if self._options.optimized_model_filepath and self._changes_model():
             raise NotImplemented("a model with custom operators, or with initializers of its session, cannot be written")
         if isinstance(self._source, (str, os.PathLike)) and not os.path.exists(self._source):
             raise NoSuchFile(f"Load model from {os.fspath(self._source)} failed. File doesn't exist")
         values = {name: value.numpy() for name, value in self._options._initializers.items()}
         external = {name: value.numpy() for name, value in self._options._external.items()}
-        return _ort_session.Model(self._source, self._options._libraries, entries=self._options._entries,
+        profile = self._options.profile_file_prefix if self._has_profile else None
+        return _ort_session.Model(self._source, self._options._libraries, entries=self._options._entries, profile=profile,
                                   initializers=values, external_initializers=external, **self._load_options)
 
     def get_overridable_initializers(self):
-        if self._needs_c_abi():
+        if self._uses_c_abi:
             return [NodeArg(item, None) for item in self._model.overridable]
         names = self._model.metadata.defaults
         return [NodeArg(i, None) for i in (self._model_with(names).inputs if names else []) if i.name in names]
@@ -674,7 +675,7 @@ class InferenceSession:
     def _model_with(self, initializers):
         """The model in which these initializers are inputs; others stay constants, which run faster."""
         key = tuple(sorted(initializers))
-        if self._needs_c_abi():
+        if self._uses_c_abi:
             return self._model
         if key and key not in self._overriding:
             self._overriding[key] = lightnetrt.load(self._source, overridable=key, **self._load_options)
@@ -728,7 +729,7 @@ class InferenceSession:
         model = self._model_with([name for name in feeds if name not in {item.name for item in self._inputs}])
         cancel = None
         if run_options:
-            cancel = run_options._watch if self._needs_c_abi() else run_options._cancel
+            cancel = run_options._watch if self._uses_c_abi else run_options._cancel
         try:
             results = model.run(feeds, wanted, cancel=cancel)
         except lightnetrt.CancelledError:
@@ -779,11 +780,11 @@ class InferenceSession:
         fetches[:] = map(OrtValue, self._run_into(bound, dict(zip(feed_names, feeds)), run_options))
 
     def end_profiling(self):
-        """The name of the file of a profile: none is written, as `SessionOptions.enable_profiling` is refused."""
-        return ""
+        """The name of the file with times, which is complete then; "" if `SessionOptions.enable_profiling` is not set."""
+        return self._model.end_profiling() if self._has_profile else ""
 
     def get_profiling_start_time_ns(self):
-        return 0
+        return self._model.profiling_start_time_ns() if self._has_profile else 0
 
     def __reduce__(self):
         return InferenceSession, (self._source if not isinstance(self._source, (str, os.PathLike)) else

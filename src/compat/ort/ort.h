@@ -142,6 +142,7 @@ typedef struct ort_file {
 
 typedef struct ort_custom ort_custom; // custom.h
 typedef struct ort_nodes ort_nodes;
+typedef struct ort_profile ort_profile;
 
 typedef struct ort_session_options {
     int threads;
@@ -151,6 +152,7 @@ typedef struct ort_session_options {
     int severity; // -1: that of the environment
     char *log_id;
     char *written_path; // where sessions write their model; NULL: nowhere
+    char *profile;      // what names of files with their times begin with; NULL: there are none
     ort_log_function log;
     void *log_user;
     ort_pair *entries; // session.* and the like
@@ -210,8 +212,9 @@ typedef struct ort_session {
     ln_context *ready;     // what that program is made of; NULL: there are no such initializers
     struct ort_job *first_job, *last_job;
     int worker_count;
-    void *kept;       // bytes of files
-    ort_nodes *nodes; // of custom operators; NULL: there are none
+    void *kept;           // bytes of files
+    ort_nodes *nodes;     // of custom operators; NULL: there are none
+    ort_profile *profile; // NULL: its times are not written
 } ort_session;
 
 typedef struct ort_metadata {
@@ -256,7 +259,7 @@ extern const ort_row ort_status_slots[], ort_memory_slots[], ort_env_slots[], or
     ort_type_slots[], ort_value_slots[], ort_string_slots[], ort_container_slots[], ort_run_slots[],
     ort_async_slots[], ort_binding_slots[], ort_device_slots[], ort_initializer_slots[],
     ort_other_api_slots[], ort_custom_slots[], ort_custom_kernel_slots[],
-    ort_custom_context_slots[], ort_custom_invoke_slots[], ort_log_slots[];
+    ort_custom_context_slots[], ort_custom_invoke_slots[], ort_log_slots[], ort_profile_slots[];
 
 // ---- What the library exports ----
 
@@ -437,6 +440,19 @@ ort_status *ort_session_make_replacing(ort_session *session);
 // The model's bytes with initializers of the options in it; the caller frees *out_bytes.
 ort_status *ort_initializers_replace(const ort_initializer *first, const void *bytes,
                                      size_t byte_count, void **out_bytes, size_t *out_byte_count);
+
+// ---- Profiles ----
+
+// Opens a file whose name is `prefix`, the time and ".json".
+ort_status *ort_profile_open(const char *prefix, ort_profile **out);
+void ort_profile_close(ort_profile *profile); // NULL is fine
+
+// Notes what the session did since `began`; does nothing if `profile` is NULL.
+int64_t ort_profile_now(const ort_profile *profile);
+void ort_profile_note(ort_profile *profile, const char *what, int64_t began);
+
+// Runs, and notes how long each operator takes.
+ln_status ort_profile_run(ort_profile *profile, ln_session *run);
 
 // ---- Values ----
 

@@ -309,7 +309,8 @@ static ort_status *run_on(const ort_call *call, ln_session *run, result *results
         results[i].end = ort_end_find(&call->session->outputs, call->output_names[i]);
         TRY(prepare_output(call, run, results, i));
     }
-    if (ln_session_run(run) != LN_OK)
+    ort_profile *profile = call->session->profile;
+    if ((profile ? ort_profile_run(profile, run) : ln_session_run(run)) != LN_OK)
         return ort_fail_lightnet(ORT_INVALID_ARGUMENT);
     for (size_t i = 0; i < call->output_count; i++)
         TRY(take_output(run, &results[i]));

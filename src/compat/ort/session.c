@@ -52,6 +52,7 @@ void ort_session_release(ort_session *session)
     ln_free(session->log_id);
     ort_nodes_free(session->nodes); // after what runs them
     ln_free(session->kept);         // after what reads it
+    ort_profile_close(session->profile);
     ort_env_release(session->env);
     pthread_cond_destroy(&session->is_free);
     pthread_mutex_destroy(&session->lock);
@@ -421,9 +422,14 @@ static ort_status *take_and_fill(ln_context *ctx, ort_session *session, source *
                                  const ort_session_options *options)
 {
     ort_scope scope;
+    if (options && options->profile)
+        TRY(ort_profile_open(options->profile, &session->profile));
+    int64_t began = ort_profile_now(session->profile);
     TRY(take_options(ctx, session, model, options));
     ort_scope_enter(&scope, session->nodes, true);
-    return ort_scope_leave(&scope, fill(ctx, session, model, options));
+    TRY(ort_scope_leave(&scope, fill(ctx, session, model, options)));
+    ort_profile_note(session->profile, "session_initialization", began);
+    return NULL;
 }
 
 static ort_status *create(const ort_env *env, source *model, const ort_session_options *options,

@@ -36,6 +36,7 @@ static void ReleaseSessionOptions(ort_session_options *options)
     ln_cancel_release(options->cancel);
     ln_free(options->log_id);
     ln_free(options->written_path);
+    ln_free(options->profile);
     ln_free(options);
 }
 
@@ -43,7 +44,9 @@ static ort_status *copy_owned(ort_session_options *to, const ort_session_options
 {
     to->log_id = ln_strdup(from->log_id);
     to->written_path = ln_strdup(from->written_path);
-    if ((from->log_id && !to->log_id) || (from->written_path && !to->written_path))
+    to->profile = ln_strdup(from->profile);
+    if ((from->log_id && !to->log_id) || (from->written_path && !to->written_path) ||
+        (from->profile && !to->profile))
         return ort_fail_memory();
     TRY(ort_pairs_copy(&to->entries, from->entries));
     TRY(ort_pairs_copy(&to->symbols, from->symbols));
@@ -182,6 +185,23 @@ static ort_status *GetMemPatternEnabled(const ort_session_options *options, int 
 static ort_status *accept_options(ort_session_options *options)
 {
     NEED(options);
+    return NULL;
+}
+
+// ---- Profiles ----
+
+static ort_status *EnableProfiling(ort_session_options *options, const char *prefix)
+{
+    NEED(options);
+    NEED(prefix);
+    return set_text(&options->profile, prefix);
+}
+
+static ort_status *DisableProfiling(ort_session_options *options)
+{
+    NEED(options);
+    ln_free(options->profile);
+    options->profile = NULL;
     return NULL;
 }
 
@@ -357,7 +377,8 @@ const ort_row ort_session_option_slots[] = {
     SLOT(GetMemPatternEnabled),
     SLOT_AS(EnableCpuMemArena, accept_options),
     SLOT_AS(DisableCpuMemArena, accept_options),
-    SLOT_AS(DisableProfiling, accept_options),
+    SLOT(EnableProfiling),
+    SLOT(DisableProfiling),
     SLOT(SetSessionLogId),
     SLOT(SetSessionLogSeverityLevel),
     SLOT(SetSessionLogVerbosityLevel),

@@ -53,7 +53,7 @@ static void fill(void)
         ort_run_option_slots,    ort_run_slots,           ort_async_slots,
         ort_binding_slots,       ort_device_slots,        ort_other_api_slots,
         ort_custom_slots,        ort_custom_kernel_slots, ort_custom_context_slots,
-        ort_custom_invoke_slots, ort_log_slots,
+        ort_custom_invoke_slots, ort_log_slots,           ort_profile_slots,
     };
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
         for (const ort_row *row = lists[i]; row->function; row++)
