@@ -571,6 +571,19 @@ def add_int16():
         case(f"fixed point act {act}", "MUL", [Quant(x, s), Quant(y, t)], {"act": act}, Given(fixed.mul(x, y, (s, t, 9.7), act), 9.7))
     for out in (u, 0.0061):
         case(f"fixed point {out}", "LEAKY_RELU", [Quant(x, s)], {"alpha": 0.3}, Given(fixed.leaky_relu(x, 0.3, s, out), out))
+    for out in (s, u, 0.0061, 0.00017):
+        case(f"fixed point {out}", "RELU", [Quant(x, s)], None, Given(fixed.relu(x, s, out, 1), out))
+        case(f"fixed point {out}", "RELU6", [Quant(x, s)], None, Given(fixed.relu(x, s, out, 3), out))
+        case(f"fixed point {out}", "ABS", [Quant(x, s)], None, Given(fixed.absolute(x, s, out), out))
+    # 6 is halfway between two integers, and is bounded by the one that is farther from 0.
+    case("fixed point 12 / 4097", "RELU6", [Quant(x, 12 / 4097)], None, Given(fixed.relu(x, 12 / 4097, 12 / 4097, 3), 12 / 4097))
+    slopes, one = np.random.default_rng(17).integers(-128, 127, 200, "i1", endpoint=True), np.full((1, 1), -113, "i1")
+    for zero, out in ((0, u), (-7, 0.0061), (100, 3.7)):
+        case(f"fixed point {zero}", "PRELU", [Quant(x, s), Quant(slopes, t, zero, run=False)], None, Given(fixed.prelu(x, slopes, zero, (s, t, out)), out))
+    case("fixed point of one slope", "PRELU", [Quant(x, s), Quant(one, t, 3)], None, Given(fixed.prelu(x, one, 3, (s, t, u)), u))
+    for out in (u, 0.6, 9.7, 333.0):
+        case(f"fixed point {out}", "SQUARED_DIFFERENCE", [Quant(x, s), Quant(y, t)], None, Given(fixed.squared_difference(x, y, (s, t, out)), out))
+    case("fixed point of one row", "SQUARED_DIFFERENCE", [Quant(x, s), Quant(y[:1], u, run=False)], None, Given(fixed.squared_difference(x, y[:1], (s, u, 4.0)), 4.0))
     case("fixed point", "QUANTIZE", [Quant(x, s)], None, Given(fixed.requantize(x, s, 0.005), 0.005))
     case("fixed point to int32", "QUANTIZE", [Quant(x, s)], None, Given(fixed.requantize(x, s, 1e-6, dtype="int32"), 1e-6))
     case("fixed point to int8", "QUANTIZE", [Quant(x, s)], None, Given(fixed.requantize(x, s, 2.1, 0, 17, "int8"), 2.1, 17))

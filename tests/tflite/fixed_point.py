@@ -79,6 +79,33 @@ def leaky_relu(x, alpha, scale, out):
     return bounded(np.where(x >= 0, scaled(x, scale / out), scaled(x, scale * alpha / out))).astype("i2")
 
 
+def relu(x, scale, out, act):
+    """ReluX of int16; `act`: 1, or 3 for RELU6."""
+    return bounded(scaled(x, np.float32(scale) / np.float32(out)), act, out).astype("i2")
+
+
+def absolute(x, scale, out):
+    """AbsEvalQuantized: sizes of one scale only saturate."""
+    size = np.abs(x.astype("i8"))
+    if np.float32(scale) != np.float32(out):
+        size = scaled(size, np.float32(scale) / np.float32(out))
+    return bounded(size).astype("i2")
+
+
+def prelu(x, slopes, zero, scales):
+    """Prelu of int16 with slopes of int8."""
+    scale, slope, out = (np.float32(s) for s in scales)
+    x, slopes = np.broadcast_arrays(x.astype("i8"), slopes.astype("i8") - zero)
+    return bounded(np.where(x >= 0, scaled(x, scale / out), scaled(x * slopes, scale * slope / out))).astype("i2")
+
+
+def squared_difference(x, y, scales):
+    first, second, out = (np.float64(np.float32(s)) for s in scales)
+    unit = 2 * max(first, second)
+    difference = scaled(x, first / unit) - scaled(y, second / unit)
+    return bounded(scaled(difference * difference, unit * unit / out)).astype("i2")
+
+
 def requantize(x, scale, out, zero=0, out_zero=0, dtype="int16"):
     info = np.iinfo(dtype)
     y = scaled(x.astype("i8") - zero, np.float64(np.float32(scale)) / np.float64(np.float32(out))) + out_zero

@@ -235,6 +235,13 @@ void ln_tflite_read_int16_sum(ln_tflite_op *op, int64_t activation);
 void ln_tflite_read_int16_product(ln_tflite_op *op, int64_t activation);
 void ln_tflite_read_int16_leaky_relu(ln_tflite_op *op, float alpha);
 
+// RELU and RELU6, ABS, SQUARED_DIFFERENCE of int16, and PRELU of it with slopes of int8.
+void ln_tflite_read_int16_relu(ln_tflite_op *op);
+void ln_tflite_read_int16_abs(ln_tflite_op *op);
+void ln_tflite_read_int16_squared_difference(ln_tflite_op *op);
+bool ln_tflite_is_int16_prelu(ln_tflite_op *op);
+void ln_tflite_read_int16_prelu(ln_tflite_op *op);
+
 // MEAN and SUM of int16. False: nothing was read, because it is another operator, type or axis.
 bool ln_tflite_read_int16_reduction(ln_tflite_op *op);
 

@@ -307,6 +307,63 @@ void ln_tflite_read_int16_leaky_relu(ln_tflite_op *op, float alpha)
     ln_tflite_give_raw(op, 0, ln_tflite_ternary(b, "Where", is_up, up, down));
 }
 
+void ln_tflite_read_int16_relu(ln_tflite_op *op)
+{
+    const ln_tflite_tensor *out = ln_tflite_output(op, 0);
+    const float from = scale_of(op, ln_tflite_input(op, 0), 0), to = scale_of(op, out, 0);
+    const int64_t activation = strcmp(op->type, "RELU6") == 0 ? ACT_RELU6 : ACT_RELU;
+    const char *x = ln_tflite_raw(op, 0);
+    ln_tflite_give_raw(op, 0, rescale_by(op, x, (double)(from / to), 0, out, activation));
+}
+
+void ln_tflite_read_int16_abs(ln_tflite_op *op)
+{
+    const ln_tflite_tensor *out = ln_tflite_output(op, 0);
+    const float from = scale_of(op, ln_tflite_input(op, 0), 0), to = scale_of(op, out, 0);
+    const char *x = ln_tflite_cast(op->b, ln_tflite_raw(op, 0), TL_INT32);
+    const char *size = ln_tflite_unary(op->b, "Abs", x);
+    ln_tflite_give_raw(op, 0, rescale_by(op, size, (double)(from / to), 0, out, ACT_NONE));
+}
+
+bool ln_tflite_is_int16_prelu(ln_tflite_op *op)
+{
+    const ln_tflite_tensor *slope = ln_tflite_input(op, 1);
+    return ln_tflite_is_int16(op, 1, ACT_NONE) && slope->dtype == TL_INT8 &&
+           slope->scales.count == 1 && has_scales(op, slope) && fits_zero_point(op, slope);
+}
+
+void ln_tflite_read_int16_prelu(ln_tflite_op *op)
+{
+    ln_tflite_builder *b = op->b;
+    const ln_tflite_tensor *out = ln_tflite_output(op, 0), *slope = ln_tflite_input(op, 1);
+    const float from = scale_of(op, ln_tflite_input(op, 0), 0), to = scale_of(op, out, 0);
+    const float unit = from * scale_of(op, slope, 0);
+    const char *x = ln_tflite_cast(b, ln_tflite_raw(op, 0), TL_INT32);
+    const char *slopes = ln_tflite_cast(b, ln_tflite_raw(op, 1), TL_INT32);
+    const char *zero = zero_point(op, slope);
+    if (zero)
+        slopes = ln_tflite_binary(b, "Sub", slopes, ln_tflite_cast(b, zero, TL_INT32));
+    const char *product = ln_tflite_binary(b, "Mul", x, slopes);
+    const char *down = rescale_by(op, product, (double)(unit / to), 0, out, ACT_NONE);
+    const char *up = rescale_by(op, x, (double)(from / to), 0, out, ACT_NONE);
+    const char *is_up = ln_tflite_binary(b, "GreaterOrEqual", x, ln_tflite_scalar(b, TL_INT32, 0));
+    ln_tflite_give_raw(op, 0, ln_tflite_ternary(b, "Where", is_up, up, down));
+}
+
+void ln_tflite_read_int16_squared_difference(ln_tflite_op *op)
+{
+    const double first = (double)scale_of(op, ln_tflite_input(op, 0), 0),
+                 second = (double)scale_of(op, ln_tflite_input(op, 1), 0);
+    const ln_tflite_tensor *out = ln_tflite_output(op, 0);
+    const double unit = 2 * (first > second ? first : second);
+    const char *x = rescale_by(op, ln_tflite_raw(op, 0), first / unit, 0, NULL, 0);
+    const char *y = rescale_by(op, ln_tflite_raw(op, 1), second / unit, 0, NULL, 0);
+    const char *d = ln_tflite_binary(op->b, "Sub", x, y);
+    const char *square = ln_tflite_binary(op->b, "Mul", d, d);
+    const double factor = unit * unit / (double)scale_of(op, out, 0);
+    ln_tflite_give_raw(op, 0, rescale_by(op, square, factor, 0, out, ACT_NONE));
+}
+
 // ---- Another scale ----
 
 bool ln_tflite_is_int16_quantize(ln_tflite_op *op)

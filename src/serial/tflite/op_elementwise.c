@@ -43,6 +43,10 @@ void ln_tflite_read_compare(ln_tflite_op *op)
 
 void ln_tflite_read_squared_difference(ln_tflite_op *op)
 {
+    if (ln_tflite_is_int16(op, 2, NO_ACTIVATION)) {
+        ln_tflite_read_int16_squared_difference(op);
+        return;
+    }
     const char *d = real_pair(op, "Sub");
     ln_tflite_give(op, 0, ln_tflite_binary(op->b, "Mul", d, d), NO_ACTIVATION);
 }
@@ -85,6 +89,22 @@ void ln_tflite_read_unary(ln_tflite_op *op)
     ln_tflite_give(op, 0, ln_tflite_unary(op->b, op->builtin->optype, x), NO_ACTIVATION);
 }
 
+void ln_tflite_read_relu(ln_tflite_op *op)
+{
+    if (ln_tflite_is_int16(op, 1, NO_ACTIVATION))
+        ln_tflite_read_int16_relu(op);
+    else
+        ln_tflite_read_unary(op);
+}
+
+void ln_tflite_read_abs(ln_tflite_op *op)
+{
+    if (ln_tflite_is_int16(op, 1, NO_ACTIVATION))
+        ln_tflite_read_int16_abs(op);
+    else
+        ln_tflite_read_unary(op);
+}
+
 void ln_tflite_read_sigmoid(ln_tflite_op *op)
 {
     if (!ln_tflite_read_int16_sigmoid(op))
@@ -111,7 +131,10 @@ static void clip(ln_tflite_op *op, float low, float high)
 
 void ln_tflite_read_relu6(ln_tflite_op *op)
 {
-    clip(op, 0, 6);
+    if (ln_tflite_is_int16(op, 1, NO_ACTIVATION))
+        ln_tflite_read_int16_relu(op);
+    else
+        clip(op, 0, 6);
 }
 
 void ln_tflite_read_relu_n1_to_1(ln_tflite_op *op)
@@ -145,7 +168,10 @@ void ln_tflite_read_gelu(ln_tflite_op *op)
 
 void ln_tflite_read_prelu(ln_tflite_op *op)
 {
-    ln_tflite_give(op, 0, real_pair(op, "PRelu"), NO_ACTIVATION);
+    if (ln_tflite_is_int16_prelu(op))
+        ln_tflite_read_int16_prelu(op);
+    else
+        ln_tflite_give(op, 0, real_pair(op, "PRelu"), NO_ACTIVATION);
 }
 
 void ln_tflite_read_add_n(ln_tflite_op *op)
