@@ -628,6 +628,19 @@ def add_int16_functions():
     for scale in (2.0 ** -12, 2.0 ** -11, 2.0 ** -10, 2.0 ** -13, 2.0 ** -12 * 1.0005, 2.0 ** -11 * 1.0006, 0.00123, 0.0371, 1e-6, 4e-7, 1e-9, 0.9, 3.1):
         for op, function in (("LOGISTIC", fixed.logistic), ("TANH", fixed.tanh)):
             case(f"of int16 {scale:.9g}", op, [Quant(every, scale)], None, Given(function(every, scale), 2.0 ** -15))
+    positive = np.maximum(every, 0)
+    for scale, out in ((2.0 ** -12, 2.0 ** -12), (0.00037, 0.0011), (0.0019, 1.7e28), (1e-6, 3.1e-5)):
+        case(f"of int16 {scale:.9g}", "EXP", [Quant(every, scale)], None, Given(fixed.on_float_lines(every, scale, out, fixed.exp_of), out))
+    case("of int16 past the range of floats", "EXP", [Quant(every, 0.5)], None, Grid("int16", 0.25), want=np.exp(np.minimum(every / 2, 99)))
+    for scale, out in ((0.00037, 0.00031), (2.0 ** -7, 2.0 ** -12), (1e-7, 0.0007), (0.0031, 7e-5)):
+        case(f"of int16 {scale:.9g}", "LOG", [Quant(every, scale)], None, Given(fixed.on_float_lines(every, scale, out, fixed.log_of), out))
+    for scale, out in ((0.00037, 0.0031), (2.0 ** -7, 2.0 ** -12), (1e-7, 0.9), (0.9, 1e-5)):
+        case(f"of int16 {scale:.9g}", "RSQRT", [Quant(positive, scale)], None, Given(fixed.on_float_lines(positive, scale, out, fixed.rsqrt_of), out))
+    for scale, out in ((0.00037, 0.000107), (2.0 ** -7, 2.0 ** -12), (1e-7, 0.9), (0.9, 0.0053)):
+        case(f"of int16 {scale:.9g}", "SQRT", [Quant(positive, scale)], None, Given(fixed.sqrt(positive, scale, out), out))
+    for scale, out in ((2.0 ** -12, 2.0 ** -12), (0.00037, 0.00031), (0.0031, 0.0021), (0.000047, 0.00002)):
+        for is_tanh, function in enumerate((fixed.gelu_of, fixed.gelu_tanh_of)):
+            case(f"of int16 {scale:.9g} {is_tanh}", "GELU", [Quant(every, scale)], {"approximate": is_tanh}, Given(fixed.on_float_lines(every, scale, out, function), out))
     for scale, beta, depth in ((2.0 ** -12, 1, 7), (0.00031, 1, 40), (0.00031, 0.5, 513), (0.02, 1, 1), (1e-7, 1, 3000), (0.7, 2, 12)):
         x = numbers16(5, depth)
         x[0], x[1, ::2], x[1, 1::2], x[2] = 5, -2**15, 2**15 - 1, numbers16(depth, low=-30, high=30)

@@ -196,6 +196,26 @@ def test_functions_of_int16_are_tables_that_are_shared_and_bounded():
         assert off.any() != is_exact and abs(off).max() < 9, (i, abs(off).max())
 
 
+def test_functions_of_int16_share_a_table_where_both_scales_are_equal():
+    grids, ops = [(0.0003, 0.001), (0.0003, 0.001), (0.0003, 0.002), (0.0004, 0.001)], []
+    t = [tf.tensor("x", "int16", (1024,), scale=0.0003, zero=0), tf.tensor("w", "int16", (1024,), scale=0.0004, zero=0)]
+    forms = [("EXP", None, fixed.exp_of), ("GELU", {"approximate": 0}, fixed.gelu_of), ("GELU", {"approximate": 1}, fixed.gelu_tanh_of)]
+    for k, (op, options, _) in enumerate(forms):
+        for i, (scale, out) in enumerate(grids):
+            t.append(tf.tensor(f"y{k}{i}", "int16", (1024,), scale=out, zero=0))
+            ops.append((op, ["x" if scale == 0.0003 else "w"], [f"y{k}{i}"], options))
+    write("m.tflite", tf.model(t, ops, ["x", "w"], [name for _, _, (name,), _ in ops]))
+    run("convert", "m.tflite", "-o", "m.net")
+    assert pathlib.Path("m.net").read_text().count("dtype=TL_INT16, dims=[65536]") == 9
+    x = np.arange(-2**15, 2**15, 64).astype("i2")
+    np.save("x.npy", x)
+    run("run", "m.tflite", "-i", "x=x.npy", "-i", "w=x.npy", "-o", "out")
+    got = outputs("out")
+    for k, (_, _, function) in enumerate(forms):
+        for i, (scale, out) in enumerate(grids):
+            assert np.array_equal(got[f"y{k}{i}.npy"], fixed.on_float_lines(x, scale, out, function)), (k, i)
+
+
 def test_signatures_of_other_subgraphs_are_told_apart():
     write("m.tflite", make_seeds.entries())
     run("inspect", "m.tflite", out=["signature encode: in=x -> out=y\n", "signature decode: in=0 -> out=4 (subgraph 1)", "shape_signature x: -1,2\n",

@@ -168,9 +168,92 @@ def lines(function, low, high):
 
 
 def on_lines(x, table):
-    """LUTLookup."""
+    """LUTLookup; differences and sums are of 16 bits, and wrap."""
+    def wrap(y):
+        return (y + 2**15) % 2**16 - 2**15
     index, offset = 256 + (x >> 7), x & 0x7F
-    return table[index] + (((table[index + 1] - table[index]) * offset + 64) >> 7)
+    return wrap(table[index] + ((wrap(table[index + 1] - table[index]) * offset + 64) >> 7))
+
+
+def away(x):
+    """To an integer in float, ties away from zero."""
+    return np.float32(math.copysign(math.floor(abs(float(x)) + 0.5), x))
+
+
+def float_lines(function, scale, out):
+    """LUTPopulate for 16 bits in float: `function` is of a float and of the output's scale."""
+    scale, out = np.float32(scale), np.float32(out)
+    low, high = scale * np.float32(LOW), scale * np.float32(HIGH)
+    step = (high - low) / np.float32(512)
+    units = np.float32(65536) / (out * np.float32(HIGH) - out * np.float32(LOW))
+
+    def at(x):
+        return function(x, out) * units
+    table = []
+    for i in range(512):
+        x = low + np.float32(i) * step
+        here, middle, after = away(at(x)), away(at(x + step / np.float32(2))), at(low + np.float32(i + 1) * step)
+        off = away((after + here) / np.float32(2)) - middle
+        table.append(int(min(max(here - away(off / np.float32(2)), LOW), HIGH)))
+    return table + [int(min(max(away(at(high)), LOW), HIGH))]
+
+
+def exact(x):
+    return decimal.Decimal(float(x))
+
+
+def rounded(x):
+    return np.float32(float(x))
+
+
+def exp_of(x, _):
+    return rounded(EXACT.exp(exact(x)))
+
+
+def log_of(x, out):
+    return rounded(EXACT.ln(exact(x))) if x > 0 else np.float32(LOW) * out
+
+
+def rsqrt_of(x, out):
+    return np.float32(1) / np.sqrt(x) if x > 0 else np.float32(HIGH) * out
+
+
+def erfc(x):
+    """By the series of erf, whose terms are less than 10^44 for numbers of at most 10, in 120 digits."""
+    if abs(x) > 10:
+        return decimal.Decimal(0 if x > 0 else 2)
+    with decimal.localcontext(decimal.Context(prec=120)):
+        x = exact(x)
+        total, power, n = decimal.Decimal(0), x, 0
+        while abs(power) > decimal.Decimal("1e-70"):
+            total += power / (2 * n + 1)
+            n += 1
+            power *= -x * x / n
+        pi = decimal.Decimal("3.14159265358979323846264338327950288419716939937510582097494459230781640628620899862803482534211706798")
+        return 1 - 2 * total / pi.sqrt()
+
+
+def gelu_of(x, _):
+    return np.float32(0.5) * x * rounded(erfc(x * np.float32(-math.sqrt(0.5))))
+
+
+def gelu_tanh_of(x, _):
+    cubic = np.float32(math.sqrt(2 / math.pi)) * (x + np.float32(0.044715) * x * x * x)
+    if abs(cubic) > 30:
+        return np.float32(0.5) * x * np.float32(1 + math.copysign(1, cubic))
+    twice = EXACT.exp(2 * exact(cubic))
+    return np.float32(0.5) * x * (np.float32(1) + rounded(EXACT.divide(twice - 1, twice + 1)))
+
+
+def on_float_lines(values, scale, out, function):
+    table = float_lines(function, scale, out)
+    return np.array([on_lines(x, table) for x in np.ravel(values).tolist()], "i2").reshape(values.shape)
+
+
+def sqrt(values, scale, out):
+    """SqrtEvalQuantized, which takes no negative numbers."""
+    roots = np.sqrt(np.float32(scale) * values.astype("f4")) / np.float32(out)
+    return np.minimum(np.trunc(roots), HIGH).astype("i2")
 
 
 def log2_of(scale):

@@ -269,8 +269,9 @@ const char *ln_tflite_int32s(ln_tflite_builder *b, size_t count, int32_t *owned)
 
 // ---- int16_tables.c ----
 
-// LOGISTIC and TANH, SOFTMAX of int16. False: nothing was read.
+// LOGISTIC and TANH; EXP, LOG, SQRT, RSQRT and GELU; SOFTMAX of int16. False: nothing was read.
 bool ln_tflite_read_int16_sigmoid(ln_tflite_op *op);
+bool ln_tflite_read_int16_function(ln_tflite_op *op);
 bool ln_tflite_read_int16_softmax(ln_tflite_op *op, float beta);
 
 // ---- emit.c: operators ----

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Operators on int16 that TensorFlow Lite's reference kernels compute with tables: LOGISTIC, TANH
-// and SOFTMAX. A function of 16 bits becomes a table of all its results, from which elements are
-// gathered.
+// and SOFTMAX, EXP, LOG, SQRT, RSQRT and GELU. A function of 16 bits becomes a table of all its
+// results, from which elements are gathered.
 
 #include "serial/tflite/builder.h"
 
@@ -22,6 +22,8 @@ typedef struct function {
     const char *name;
     void (*fill)(const struct function *f, int16_t *results); // for -32768, -32767, ...
     int32_t multiplier, shift;
+    float from, to; // scales of x and y
+    float (*y_of)(const struct function *f, float x);
 } function;
 
 // ---- Tables ----
@@ -29,8 +31,9 @@ typedef struct function {
 // A table of the function as a constant; NULL: there are too many.
 static const char *table_of(ln_tflite_builder *b, const function *f)
 {
-    char key[64];
-    snprintf(key, sizeof key, "%s:%d:%d", f->name, (int)f->multiplier, (int)f->shift);
+    char key[96];
+    snprintf(key, sizeof key, "%s:%d:%d:%a:%a", f->name, (int)f->multiplier, (int)f->shift,
+             (double)f->from, (double)f->to);
     const char *name = ln_hash_find(b->numbers, key);
     if (name)
         return name;
@@ -58,6 +61,12 @@ static const char *look_up(ln_tflite_builder *b, const char *table, const char *
 {
     const char *first = ln_tflite_scalar(b, TL_INT32, -(double)INT16_MIN);
     return ln_tflite_along(b, "Gather", table, ln_tflite_binary(b, "Add", x, first), 0);
+}
+
+static void give_gathered(ln_tflite_op *op, const char *table)
+{
+    const char *x = ln_tflite_cast(op->b, ln_tflite_raw(op, 0), TL_INT32);
+    ln_tflite_give_raw(op, 0, look_up(op->b, table, x));
 }
 
 // ---- LOGISTIC and TANH ----
@@ -162,15 +171,31 @@ bool ln_tflite_read_int16_sigmoid(ln_tflite_op *op)
     const char *table = table_of(op->b, &f);
     if (!table)
         return false;
-    const char *x = ln_tflite_cast(op->b, ln_tflite_raw(op, 0), TL_INT32);
-    ln_tflite_give_raw(op, 0, look_up(op->b, table, x));
+    give_gathered(op, table);
     return true;
 }
 
-// ---- SOFTMAX ----
+// ---- Lines between 513 numbers ----
 
 #define STEPS     512
 #define STEP_BITS 7
+
+static int16_t wrapped(int32_t x)
+{
+    return (int16_t)(uint16_t)x;
+}
+
+// Differences of neighbours are of 16 bits.
+static void fill_between(const int32_t at[STEPS + 1], int16_t *results)
+{
+    for (int x = 0; x < VALUES; x++) {
+        const int32_t i = x >> STEP_BITS, rest = x & ((1 << STEP_BITS) - 1);
+        const int32_t rise = wrapped(at[i + 1] - at[i]) * rest + (1 << (STEP_BITS - 1));
+        results[x] = wrapped(at[i] + (rise >> STEP_BITS));
+    }
+}
+
+// ---- SOFTMAX ----
 
 // A function from `low` to `high` at 513 places, in units of 2^-15, moved by half of what a line
 // between two of them is off in their middle, and lines between them. Each rounding is that of the
@@ -187,11 +212,7 @@ static void fill_lines(double (*f)(double), double low, double high, int16_t *re
         at[i] = (int32_t)fmin(here - round(off / 2), INT16_MAX);
     }
     at[STEPS] = (int32_t)fmin(round(f(high) * 0x1p15), INT16_MAX);
-    for (int x = 0; x < VALUES; x++) {
-        const int32_t i = x >> STEP_BITS, rest = x & ((1 << STEP_BITS) - 1);
-        const int32_t rise = (at[i + 1] - at[i]) * rest + (1 << (STEP_BITS - 1));
-        results[x] = (int16_t)(at[i] + (rise >> STEP_BITS));
-    }
+    fill_between(at, results);
 }
 
 static void fill_exp(const function *f, int16_t *results)
@@ -257,8 +278,9 @@ bool ln_tflite_read_int16_softmax(ln_tflite_op *op, float beta)
     const double factor = (double)(ln_tflite_scale(op, in) * beta) / (10.0 / 65535.0);
     if (!(factor > 0 && factor < 0x1p16))
         return false;
-    const char *exps = table_of(b, &(function){"exp", fill_exp, 0, 0});
-    const char *reciprocals = table_of(b, &(function){"reciprocal", fill_reciprocal, 0, 0});
+    const char *exps = table_of(b, &(function){.name = "exp", .fill = fill_exp});
+    const char *reciprocals =
+        table_of(b, &(function){.name = "reciprocal", .fill = fill_reciprocal});
     if (!exps || !reciprocals)
         return false;
     const char *last = ln_tflite_ints(b, 1, (const int64_t[]){-1});
@@ -276,5 +298,131 @@ bool ln_tflite_read_int16_softmax(ln_tflite_op *op, float beta)
     y = ln_tflite_binary(b, "Div", y, power);
     y = ln_tflite_binary(b, "Min", y, ln_tflite_scalar(b, TL_INT32, INT16_MAX));
     ln_tflite_give_raw(op, 0, ln_tflite_cast(b, y, TL_INT16));
+    return true;
+}
+
+// ---- EXP, LOG, RSQRT, GELU, SQRT ----
+
+static float y_of_exp(const function *f, float x)
+{
+    (void)f;
+    return (float)exp((double)x);
+}
+
+static float y_of_log(const function *f, float x)
+{
+    return x <= 0 ? INT16_MIN * f->to : (float)log((double)x);
+}
+
+static float y_of_rsqrt(const function *f, float x)
+{
+    return x <= 0 ? INT16_MAX * f->to : 1 / sqrtf(x);
+}
+
+static float y_of_gelu(const function *f, float x)
+{
+    (void)f;
+    return 0.5f * x * (float)erfc((double)(x * -0.70710678118654752f));
+}
+
+static float y_of_gelu_tanh(const function *f, float x)
+{
+    (void)f;
+    const float cubic = 0.79788456080286536f * (x + 0.044715f * x * x * x);
+    return 0.5f * x * (1 + (float)tanh((double)cubic));
+}
+
+// The x of step `i`, and y in units of the results.
+static float x_at(const function *f, int i)
+{
+    const float low = f->from * INT16_MIN, high = f->from * INT16_MAX;
+    return low + (float)i * ((high - low) / STEPS);
+}
+
+static float half_step(const function *f)
+{
+    return (f->from * INT16_MAX - f->from * INT16_MIN) / STEPS / 2;
+}
+
+static float units_at(const function *f, float x)
+{
+    return f->y_of(f, x) * (VALUES / (f->to * INT16_MAX - f->to * INT16_MIN));
+}
+
+static bool is_finite(const function *f)
+{
+    bool is_finite = isfinite(units_at(f, f->from * INT16_MAX));
+    for (int i = 0; i <= STEPS; i++)
+        is_finite = is_finite && isfinite(units_at(f, x_at(f, i))) &&
+                    isfinite(units_at(f, x_at(f, i) + half_step(f)));
+    return is_finite;
+}
+
+static int32_t saturated(float x)
+{
+    return (int32_t)fminf(fmaxf(x, INT16_MIN), INT16_MAX);
+}
+
+// As fill_lines, each step of it in float.
+static void fill_float_lines(const function *f, int16_t *results)
+{
+    int32_t at[STEPS + 1];
+    for (int i = 0; i < STEPS; i++) {
+        const float here = roundf(units_at(f, x_at(f, i))), next = units_at(f, x_at(f, i + 1));
+        const float middle = roundf(units_at(f, x_at(f, i) + half_step(f)));
+        const float off = roundf((next + here) / 2) - middle;
+        at[i] = saturated(here - roundf(off / 2));
+    }
+    at[STEPS] = saturated(roundf(units_at(f, f->from * INT16_MAX)));
+    fill_between(at, results);
+}
+
+// Without lines, and rounded toward zero. Negative numbers, which the kernel refuses, give 0.
+static void fill_sqrt(const function *f, int16_t *results)
+{
+    for (int x = INT16_MIN; x <= INT16_MAX; x++) {
+        const float y = x > 0 ? sqrtf(f->from * (float)x) / f->to : 0;
+        results[x - INT16_MIN] = (int16_t)saturated(y);
+    }
+}
+
+static bool find_function(ln_tflite_op *op, function *f)
+{
+    static const struct row {
+        const char *type, *name;
+        float (*y_of)(const function *f, float x);
+    } rows[] = {{"EXP", "exp", y_of_exp},
+                {"LOG", "log", y_of_log},
+                {"RSQRT", "rsqrt", y_of_rsqrt},
+                {"GELU", "gelu", y_of_gelu},
+                {"SQRT", "sqrt", NULL}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        if (strcmp(op->type, rows[i].type) != 0)
+            continue;
+        *f = (function){.name = rows[i].name,
+                        .fill = rows[i].y_of ? fill_float_lines : fill_sqrt,
+                        .y_of = rows[i].y_of};
+        if (f->y_of == y_of_gelu && ln_tflite_small_option(op, 0)) {
+            f->name = "gelu_tanh";
+            f->y_of = y_of_gelu_tanh;
+        }
+        return true;
+    }
+    return false;
+}
+
+bool ln_tflite_read_int16_function(ln_tflite_op *op)
+{
+    function f;
+    if (!find_function(op, &f) || !ln_tflite_is_int16(op, 1, 0))
+        return false;
+    f.from = ln_tflite_scale(op, ln_tflite_input(op, 0));
+    f.to = ln_tflite_scale(op, ln_tflite_output(op, 0));
+    if (f.y_of && !is_finite(&f))
+        return false;
+    const char *table = table_of(op->b, &f);
+    if (!table)
+        return false;
+    give_gathered(op, table);
     return true;
 }
