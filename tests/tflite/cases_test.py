@@ -657,6 +657,42 @@ def add_int16_functions():
                                            ((2,), 0, 0.3, 1e-5), ((1,), 0, 1e-9, 0.9), ((0, 1, 2, 3), 0, 1e-9, 0.9)):
                 want = fixed.reduction(x, axes, keep, scale, out, op == "MEAN")
                 case(f"of int16 {name} {axes} {scale} {out}", op, [Quant(x, scale), i32(*axes)], {"keep_dims": keep}, Given(want, out))
+        for axes, keep, scale, out in (((-1,), 0, 0.00031, 0.00017), ((1, 2), 1, 0.0021, 1e-12), ((2, 1), 0, 0.0021, 1e-10), ((0, 3), 1, 0.0003, 7e-5), ((0, 2), 0, 3e-5, 3e-5),
+                                       ((0, 1, 2), 0, 0.0004, 1e-9), ((0, -1), 0, 0.0001, 1.0)):
+            want = fixed.product_along(x, axes, keep, scale, out)
+            case(f"of int16 {name} {axes} {scale} {out}", "REDUCE_PROD", [Quant(x, scale), i32(*axes)], {"keep_dims": keep}, Given(want, out))
+    x = numbers16(400, 1)
+    case("of int16 of one", "REDUCE_PROD", [Quant(x, 0.0123), i32(1)], {"keep_dims": 0}, Given(fixed.product_along(x, (1,), 0, 0.0123, 0.0149), 0.0149))
+    x = numbers16(400, 2)
+    case("of int16 of two", "REDUCE_PROD", [Quant(x, 0.0123), i32(1)], {"keep_dims": 1}, Given(fixed.product_along(x, (1,), 1, 0.0123, 9.7), 9.7))
+    for out in (0.31, 1e-5):
+        x = rng.choice(np.array([-113, -57, 41, 97], "i2"), (6, 64))
+        case(f"of int16 of 64 {out}", "REDUCE_PROD", [Quant(x, 0.0151), i32(1)], {"keep_dims": 0}, Given(fixed.product_along(x, (1,), 0, 0.0151, out), out))
+    # More factors, and a factor that fixed point does not have, go through real numbers.
+    case("of int16 of 65", "REDUCE_PROD", [Quant(np.where(np.arange(130).reshape(2, 65) % 3, -2, 2).astype("i2"), 0.5), i32(1)], {"keep_dims": 0}, Grid("int16", 0.25))
+    case("of int16 to a fine scale", "REDUCE_PROD", [Quant(numbers16(40, 1, low=-3, high=3), 1.0), i32(1)], {"keep_dims": 0}, Grid("int16", 2.0 ** -9))
+    x, y = numbers16(64, 200), numbers16(64, 200)
+    x[:6], y[3:9] = numbers16(6, 200, low=-9, high=9), numbers16(6, 200, low=-40, high=40)
+    x[10, ::3], x[10, 1::3], x[10, 2::3] = -2**15, 2**15 - 1, 0
+    x[11, :32] = [2**i for i in range(15)] + [-2**i for i in range(16)] + [1]
+    y[11, :32] = [1] * 16 + [-1] * 16
+    x[12, :31], y[13, :31] = x[11, :31], x[11, :31]
+    y[y == 0] = -2**15
+    for act, scales in ((0, (0.0123, 0.0071, 0.00031)), (1, (0.0123, 0.0071, 0.0061)), (0, (0.00031, 0.00029, 0.000123)), (3, (0.5, 0.031, 0.0017)), (2, (0.3, 0.3, 2.0 ** -12)),
+                        (0, (2.0 ** -15, 2.0 ** -15, 2.0 ** -15)), (0, (1e-5, 0.9, 0.7)), (0, (0.7, 1e-4, 2.1))):
+        case(f"of int16 {scales} act {act}", "DIV", [Quant(x, scales[0]), Quant(y, scales[1])], {"act": act}, Given(fixed.quotient(x, y, scales, act), scales[2]))
+    case("of int16 by a column", "DIV", [Quant(x, 0.0123), Quant(y[:, :1], 0.0071, run=False)], {"act": 0}, Given(fixed.quotient(x, y[:, :1], (0.0123, 0.0071, 0.31)), 0.31))
+    sizes = np.concatenate([np.arange(1, 2**15), [-2**15]]).astype("i2")
+    x = numbers16(2**15)
+    case("of int16 by each number", "DIV", [Quant(x, 0.0123), Quant(sizes, 0.0071)], {"act": 0}, Given(fixed.quotient(x, sizes, (0.0123, 0.0071, 0.0011)), 0.0011))
+    for h, w, size in ((3, 4, (6, 8)), (3, 4, (2, 3)), (5, 7, (5, 4)), (9, 9, (1, 1)), (1, 1, (3, 2)), (7, 5, (13, 31)), (20, 30, (7, 11))):
+        for options in ({}, {"align_corners": 1}, {"half_pixel": 1}):
+            image = numbers16(2, h, w, 3)
+            image[0, :, :, 0] = rng.integers(-2, 3, (h, w))
+            want = fixed.resize_bilinear(image, size, options)
+            case(f"of int16 {h}x{w} to {size} {list(options)}", "RESIZE_BILINEAR", [Quant(image, 0.0123), i32(*size)], options, Given(want, 0.0123))
+    image = numbers16(1, 2, 2, 1, low=-4, high=4)
+    case("of int16 in another scale", "RESIZE_BILINEAR", [Quant(image, 0.5), i32(4, 4)], {}, Grid("int16", 0.125))
     # Many sums, of which some are so near the middle of two integers that the factor's last bits decide.
     x = numbers16(12000, 2)
     case("of int16 of many", "SUM", [Quant(x, 0.27583), i32(1)], {"keep_dims": 0}, Given(fixed.reduction(x, (1,), 0, 0.27583, 0.55131, False), 0.55131))

@@ -337,3 +337,76 @@ def matmul(x, y, options, scales):
     first, second, out = (np.float32(s) for s in scales)
     sums = np.matmul(x.astype(object), y.astype(object))
     return bounded(scaled(sums, float(first * second) / float(out), q15)).astype("i2")
+
+
+def product_along(values, axes, keep, scale, out):
+    """QuantizedReduceProd: the running product is rescaled after each factor but the first, and at the end."""
+    axes = sorted({axis % values.ndim for axis in axes})
+    kept = [axis for axis in range(values.ndim) if axis not in axes]
+    shape = [1 if axis in axes else values.shape[axis] for axis in range(values.ndim)] if keep else [values.shape[axis] for axis in kept]
+    rows = values.transpose(kept + axes).reshape(math.prod(values.shape[axis] for axis in kept), -1)
+    factor = float(np.float32(scale)) / float(np.float32(out)) ** (1.0 / rows.shape[1])
+    multiplier, shift = multiplier_of(factor)
+    results = []
+    for row in rows.tolist():
+        product = row[0]
+        for x in row[1:]:
+            product = q15(product * x, multiplier, shift)
+        results.append(min(max(q15(product, multiplier, shift), LOW), HIGH))
+    return np.array(results, "i2").reshape(shape)
+
+
+# ---- Quotients ----
+
+def high(a, b):
+    """SaturatingRoundingDoublingHighMul."""
+    return q31(a, b, 0)
+
+
+def reciprocal(x):
+    """GetReciprocal with 31 digits: the raw number, and the bits above one."""
+    zeros = 32 - x.bit_length()
+    half = ((x << zeros) - 2**31 + 2**31) // 2
+    y = 1515870810 + high(half, -1010580540)
+    for _ in range(3):
+        y += 4 * high(y, 2**29 - high(half, y))
+    return min(2 * y, 2**31 - 1), 31 - zeros
+
+
+def quotient(x, y, scales, act=0):
+    """DivElementwise."""
+    first, second, out = (np.float32(s) for s in scales)
+    multiplier, shift = multiplier_of(float(first / (second * out)))
+    x, y = np.broadcast_arrays(x.astype("i8"), y.astype("i8"))
+    results = []
+    for a, b in zip(x.ravel().tolist(), y.ravel().tolist()):
+        a, b = (-a, -b) if b < 0 else (a, b)
+        inverse, above = reciprocal(b)
+        headroom = 31 - (a if a >= 0 else -1 - a).bit_length()
+        scaled_up = high(high(a << headroom, inverse), multiplier)
+        right = headroom + above - shift
+        size = (abs(scaled_up) + (2 ** (right - 1) if right > 0 else 0)) >> right if right >= 0 else abs(scaled_up) << -right
+        results.append(size if scaled_up >= 0 else -size)
+    return bounded(np.array(results, dtype=object).reshape(x.shape), act, out).astype("i2")
+
+
+# ---- Images ----
+
+def resize_bilinear(image, size, options):
+    """ResizeBilinearInteger."""
+    is_aligned, is_half = options.get("align_corners", 0), options.get("half_pixel", 0)
+
+    def positions(old, new):
+        step = (1024 * (old - 1) + (new - 1) // 2) // (new - 1) if is_aligned and new > 1 else (1024 * old + new // 2) // new
+        for i in range(new):
+            at = i * step + (step // 2 - 512 if is_half else 0)
+            lower = max(int(at / 1024), 0)
+            yield lower, min(int((at + 1023) / 1024), old - 1), at - 1024 * lower
+    y = np.empty((image.shape[0], *size, image.shape[3]), "i8")
+    x = image.astype("i8")
+    for i, (top, bottom, down) in enumerate(positions(image.shape[1], size[0])):
+        for j, (left, right, along) in enumerate(positions(image.shape[2], size[1])):
+            total = (x[:, top, left] * (1024 - down) * (1024 - along) + x[:, bottom, left] * down * (1024 - along) +
+                     x[:, top, right] * (1024 - down) * along + x[:, bottom, right] * down * along)
+            y[:, i, j] = np.sign(total) * ((abs(total) + 2**19) >> 20)
+    return y.astype("i2")

@@ -5,6 +5,7 @@
 //     emit.c        operators of ONNX as they are appended, names, constants
 //     value.c       tensors: as they are stored, as real numbers, as images with channels first
 //     integer.c     operators on int16, in the fixed point of TensorFlow Lite
+//     int16_*.c     those of them that take several steps, or tables
 //     dynamic.c     inputs that are quantized when the model runs
 //     op_*.c        what each operator becomes: a row of builtins.inc names the function
 //     state.c       variables
@@ -242,6 +243,10 @@ void ln_tflite_read_int16_squared_difference(ln_tflite_op *op);
 bool ln_tflite_is_int16_prelu(ln_tflite_op *op);
 void ln_tflite_read_int16_prelu(ln_tflite_op *op);
 
+// How many elements of input 0 are reduced to one, along the axes of input 1; 0 where that is not
+// known. `is_reduced` is of TL_MAXDIM axes.
+int64_t ln_tflite_find_taps(ln_tflite_op *op, bool *is_reduced);
+
 // MEAN and SUM of int16. False: nothing was read, because it is another operator, type or axis.
 bool ln_tflite_read_int16_reduction(ln_tflite_op *op);
 
@@ -264,10 +269,33 @@ float ln_tflite_scale(const ln_tflite_op *op, const ln_tflite_tensor *t);
 const char *ln_tflite_rescaled(ln_tflite_op *op, const char *x, double factor, double low);
 const char *ln_tflite_shifted(ln_tflite_builder *b, const char *x, int bits);
 
+// Integers of 64 bits times a factor, with its upper 16 bits; int32, or as the output has them.
+const char *ln_tflite_rescaled_wide(ln_tflite_op *op, const char *x, double factor, bool is_result);
+
+// Integers of 64 bits as the output, of int16, has them, after an activation that is a bound.
+const char *ln_tflite_bounded(ln_tflite_op *op, const char *x, int64_t activation);
+
+// The multiplier, in units of 2^-31, and the shift, at most `max_shift`, of a factor; false where
+// there is none.
+bool ln_tflite_find_multiplier(double factor, int max_shift, int32_t *multiplier, int32_t *shift);
+
 // A constant of int32, which the context takes over.
 const char *ln_tflite_int32s(ln_tflite_builder *b, size_t count, int32_t *owned);
 
+// ---- int16_steps.c ----
+
+// DIV, REDUCE_PROD and RESIZE_BILINEAR of int16. False: nothing was read.
+bool ln_tflite_read_int16_quotient(ln_tflite_op *op, int64_t activation);
+bool ln_tflite_read_int16_factors(ln_tflite_op *op);
+bool ln_tflite_read_int16_resize(ln_tflite_op *op, bool is_aligned, bool is_half);
+
 // ---- int16_tables.c ----
+
+// A table as a constant, which `fill` fills where the graph has none of this key yet; NULL: there
+// are too many.
+typedef void (*ln_tflite_fill)(const void *f, void *results);
+const char *ln_tflite_table(ln_tflite_builder *b, const char *wanted, const char *key,
+                            tl_dtype dtype, int count, ln_tflite_fill fill, const void *f);
 
 // LOGISTIC and TANH; EXP, LOG, SQRT, RSQRT and GELU; SOFTMAX of int16. False: nothing was read.
 bool ln_tflite_read_int16_sigmoid(ln_tflite_op *op);

@@ -28,12 +28,9 @@ typedef struct function {
 
 // ---- Tables ----
 
-// A table of the function as a constant; NULL: there are too many.
-static const char *table_of(ln_tflite_builder *b, const function *f)
+const char *ln_tflite_table(ln_tflite_builder *b, const char *wanted, const char *key,
+                            tl_dtype dtype, int count, ln_tflite_fill fill, const void *f)
 {
-    char key[96];
-    snprintf(key, sizeof key, "%s:%d:%d:%a:%a", f->name, (int)f->multiplier, (int)f->shift,
-             (double)f->from, (double)f->to);
     const char *name = ln_hash_find(b->numbers, key);
     if (name)
         return name;
@@ -42,8 +39,8 @@ static const char *table_of(ln_tflite_builder *b, const function *f)
     if (!ln_tflite_is_going(b))
         return "";
     b->table_count++;
-    name = ln_tflite_claim(b, b->tensor_names, f->name);
-    int16_t *results = ln_alloc(VALUES * sizeof *results);
+    name = ln_tflite_claim(b, b->tensor_names, wanted);
+    void *results = ln_alloc((size_t)count * tl_size_of(dtype));
     char *text = ln_strdup(key);
     if (!results || !text || ln_hash_insert(b->numbers, text, (void *)(uintptr_t)name) < 0) {
         ln_free(results);
@@ -51,9 +48,23 @@ static const char *table_of(ln_tflite_builder *b, const function *f)
         ln_tflite_stop(b, LN_NO_MEMORY, "a table of a function");
         return "";
     }
-    f->fill(f, results);
-    ln_tflite_constant(b, name, TL_INT16, 1, (const int[]){VALUES}, results, results);
+    fill(f, results);
+    ln_tflite_constant(b, name, dtype, 1, &count, results, results);
     return name;
+}
+
+static void fill_results(const void *f, void *results)
+{
+    const function *of = f;
+    of->fill(of, results);
+}
+
+static const char *table_of(ln_tflite_builder *b, const function *f)
+{
+    char key[96];
+    snprintf(key, sizeof key, "%s:%d:%d:%a:%a", f->name, (int)f->multiplier, (int)f->shift,
+             (double)f->from, (double)f->to);
+    return ln_tflite_table(b, f->name, key, TL_INT16, VALUES, fill_results, f);
 }
 
 // Elements of the table at `x` + 32768, which is int32 and from -32768 to 32767.

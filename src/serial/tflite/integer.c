@@ -110,9 +110,7 @@ static void find_bounds(const ln_tflite_op *op, const ln_tflite_tensor *out, int
     }
 }
 
-// The multiplier, in units of 2^-31, and the shift, at most `max_shift`, of a factor; false where
-// there is none.
-static bool find_multiplier(double factor, int max_shift, int32_t *multiplier, int32_t *shift)
+bool ln_tflite_find_multiplier(double factor, int max_shift, int32_t *multiplier, int32_t *shift)
 {
     int exponent;
     *multiplier = *shift = 0;
@@ -186,7 +184,7 @@ static const char *rescale(ln_tflite_op *op, const char *x, const char *rounding
     if (!new_numbers(b, count, &multipliers, &shifts))
         return "";
     for (size_t i = 0; i < count; i++)
-        if (!find_multiplier(factors[i], max_shift, &multipliers[i], &shifts[i]))
+        if (!ln_tflite_find_multiplier(factors[i], max_shift, &multipliers[i], &shifts[i]))
             ln_tflite_problem(op, NULL, "its scales make a factor of %g", factors[i]);
     const char *y = add_rescale(op, x, rounding, count, multipliers, shifts, axis, out, activation);
     if (left != 0)
@@ -205,6 +203,22 @@ const char *ln_tflite_rescaled(ln_tflite_op *op, const char *x, double factor, d
     const char *y = rescale_by(op, x, factor, 0, NULL, 0);
     ln_tflite_number(op->b, "low", low);
     return y;
+}
+
+const char *ln_tflite_rescaled_wide(ln_tflite_op *op, const char *x, double factor, bool is_result)
+{
+    const ln_tflite_tensor *out = is_result ? ln_tflite_output(op, 0) : NULL;
+    return rescale(op, x, "q15", 1, &factor, 0, 0, out, ACT_NONE);
+}
+
+const char *ln_tflite_bounded(ln_tflite_op *op, const char *x, int64_t activation)
+{
+    ln_tflite_builder *b = op->b;
+    double low, high;
+    find_bounds(op, ln_tflite_output(op, 0), activation, &low, &high);
+    x = ln_tflite_binary(b, "Max", x, ln_tflite_scalar(b, TL_INT64, fmax(low, INT16_MIN)));
+    x = ln_tflite_binary(b, "Min", x, ln_tflite_scalar(b, TL_INT64, fmin(high, INT16_MAX)));
+    return ln_tflite_cast(b, x, TL_INT16);
 }
 
 const char *ln_tflite_shifted(ln_tflite_builder *b, const char *x, int bits)
@@ -392,14 +406,13 @@ void ln_tflite_read_int16_quantize(ln_tflite_op *op)
 
 // ---- Sums and means ----
 
-// How many elements go to one sum, along how many axes; 0 where that is not known.
-static int64_t find_taps(ln_tflite_op *op, int *out_axes)
+int64_t ln_tflite_find_taps(ln_tflite_op *op, bool *is_reduced)
 {
     const ln_tflite_tensor *in = ln_tflite_input(op, 0);
     int64_t axes[TL_MAXDIM], taps = 1;
     size_t count;
-    bool is_taken[TL_MAXDIM] = {false};
-    *out_axes = 0;
+    for (int i = 0; i < TL_MAXDIM; i++)
+        is_reduced[i] = false;
     if (!ln_tflite_is_known(op, 1) ||
         !ln_tflite_known(op, 1, "list of axes", TL_MAXDIM, axes, &count))
         return 0;
@@ -407,13 +420,11 @@ static int64_t find_taps(ln_tflite_op *op, int *out_axes)
         const int64_t axis = axes[i] < 0 ? axes[i] + in->ndim : axes[i];
         if (axis < 0 || axis >= in->ndim || in->dims[axis] < 0)
             return 0;
-        if (!is_taken[axis]) {
+        if (!is_reduced[axis])
             taps *= in->dims[axis];
-            ++*out_axes;
-        }
         if (taps > INT32_MAX)
             return 0;
-        is_taken[axis] = true;
+        is_reduced[axis] = true;
     }
     return count > 0 ? taps : 0;
 }
@@ -438,9 +449,9 @@ bool ln_tflite_read_int16_reduction(ln_tflite_op *op)
         return false;
     const ln_tflite_tensor *out = ln_tflite_output(op, 0);
     const float from = ln_tflite_scale(op, ln_tflite_input(op, 0)), to = ln_tflite_scale(op, out);
-    int axes;
-    const int64_t taps = find_taps(op, &axes);
-    if (taps == 0 || !find_multiplier((double)from / (double)to, 30, &multiplier, &shift))
+    bool is_reduced[TL_MAXDIM];
+    const int64_t taps = ln_tflite_find_taps(op, is_reduced);
+    if (taps == 0 || !ln_tflite_find_multiplier((double)from / (double)to, 30, &multiplier, &shift))
         return false;
     const char *x = ln_tflite_cast(b, ln_tflite_raw(op, 0), TL_INT32);
     const char *sum = ln_tflite_reduced(op, is_mean ? "ReduceSum" : op->builtin->optype, x);
@@ -454,8 +465,9 @@ bool ln_tflite_read_int16_reduction(ln_tflite_op *op)
         return true;
     *multipliers = multiplier;
     *shifts = shift;
-    const bool is_scalar =
-        axes == ln_tflite_input(op, 0)->ndim && ln_tflite_small_option(op, 0) == 0;
+    bool is_scalar = ln_tflite_small_option(op, 0) == 0;
+    for (int i = 0; i < ln_tflite_input(op, 0)->ndim; i++)
+        is_scalar = is_scalar && is_reduced[i];
     if (is_scalar) // which has no axis to rescale along
         sum = ln_tflite_reshape(b, sum, 1, (const int64_t[]){1});
     const char *y = add_rescale(op, sum, "q31", 1, multipliers, shifts, 0, out, ACT_NONE);

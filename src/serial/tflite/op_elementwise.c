@@ -18,6 +18,8 @@ void ln_tflite_read_arithmetic(ln_tflite_op *op)
 {
     const int64_t activation = ln_tflite_small_option(op, 0);
     const char *type = op->builtin->optype;
+    if (strcmp(type, "Div") == 0 && ln_tflite_read_int16_quotient(op, activation))
+        return;
     if (strcmp(type, "Div") != 0 && ln_tflite_is_int16(op, 2, activation)) {
         if (strcmp(type, "Mul") == 0)
             ln_tflite_read_int16_product(op, activation);

@@ -147,7 +147,7 @@ const char *ln_tflite_reduced(ln_tflite_op *op, const char *optype, const char *
 
 void ln_tflite_read_reduce(ln_tflite_op *op)
 {
-    if (ln_tflite_read_int16_reduction(op))
+    if (ln_tflite_read_int16_reduction(op) || ln_tflite_read_int16_factors(op))
         return;
     const char *x = ln_tflite_real(op, 0);
     ln_tflite_give(op, 0, ln_tflite_reduced(op, op->builtin->optype, x), NO_ACTIVATION);

@@ -336,6 +336,8 @@ static void resize(ln_tflite_op *op, const char *mode, const char *places, const
 void ln_tflite_read_resize_bilinear(ln_tflite_op *op)
 {
     int64_t is_aligned = ln_tflite_small_option(op, 2), is_half = ln_tflite_small_option(op, 3);
+    if (ln_tflite_read_int16_resize(op, is_aligned != 0, is_half != 0))
+        return;
     resize(op, "linear",
            is_aligned ? "align_corners"
            : is_half  ? "half_pixel"
