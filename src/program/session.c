@@ -318,12 +318,12 @@ static ln_status check_shape(const ln_session *session, const ln_program_end *en
                             : ln_context_check_unbound)(session->program->ctx, end->name, given);
 }
 
-// Values are apart from the frame, where there is one, from the first that does not fit in it.
+// Values are apart from the frame, where there is one, from the first of another shape: [6, 1] is
+// one, for a frame of [1, 6].
 static ln_status leave_frame(ln_session *session, const ln_program_end *end, const tl_tensor *given)
 {
-    const tl_tensor *now = &end->tensor;
     if (!session->frame || session->values || !end->takes_shapes ||
-        ln_shape_fit(given->ndim, given->dims, now->ndim, now->dims, NULL))
+        tl_tensor_issameshape(given, &end->tensor))
         return LN_OK;
     return ln_session_begin_values(session);
 }

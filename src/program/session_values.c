@@ -135,7 +135,7 @@ ln_status ln_session_copy_value(ln_session *session, const ln_program_end *end,
     ln_object **value = &session->values[ln_session_number(session, end)];
     const tl_tensor *had = *value ? ln_object_tensor(*value) : NULL;
     // Where it is dynamic, what it holds is the caller's too.
-    if (end->is_dynamic || !ln_shape_fit(given->ndim, given->dims, had->ndim, had->dims, NULL)) {
+    if (end->is_dynamic || (end->takes_shapes && !tl_tensor_issameshape(given, had))) {
         ln_object *copy = ln_object_copy_tensor(given, NULL);
         if (!copy)
             return ln_error_status();

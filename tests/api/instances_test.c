@@ -531,6 +531,69 @@ TEST(bound_memory_is_used_for_each_shape)
     close_library();
 }
 
+// Shapes with the same elements in the same order: N=1, M=6 first.
+static const char turned[] =
+    "input(| dst=x | dtype=TL_FLOAT, dims=[-1, -1, -1], names=[\"N\", \"M\", \"K\"]);\n"
+    "create(| dst=two | dtype=TL_INT64, dims=[1], ran=[0, 0], data=[2], from_file=false);\n"
+    "ReduceSum(data=x, axes=two | reduced=y | keepdims=0);\n"
+    "output(src=y | |);\n";
+
+// Each sum is of powers of two, so that it says which elements it is of.
+static void check_sums(ln_session *session, const int *dims)
+{
+    const tl_tensor *y;
+    CHECK_OK(ln_session_run(session));
+    CHECK_OK(ln_session_borrow_tensor(session, "y", &y));
+    CHECK_EQ(y->ndim, 2);
+    CHECK_EQ(y->dims[0], dims[0]);
+    CHECK_EQ(y->dims[1], dims[1]);
+    for (int i = 0; i < y->len; i++) {
+        int sum = 0;
+        for (int k = 0; k < dims[2]; k++)
+            sum += 1 << (i * dims[2] + k);
+        CHECK_NEAR(((const float *)y->data)[i], sum, 0);
+    }
+}
+
+static void set_turned(ln_session *session, const int *dims, bool is_bound)
+{
+    ln_object *x = ln_object_new_tensor(TL_FLOAT, 3, dims, NULL);
+    tl_tensor there = *ln_object_tensor(x);
+    for (int i = 0; i < there.len; i++)
+        x_there[i] = ((float *)there.data)[i] = (float)(1 << i);
+    there.data = x_there;
+    if (is_bound)
+        CHECK_OK(ln_session_bind_input(session, "x", &there));
+    else
+        CHECK_OK(ln_session_set_object(session, "x", x));
+    ln_object_release(x);
+}
+
+TEST(shapes_that_differ_in_dimensions_of_one_are_others)
+{
+    static const int shapes[][3] = {{1, 6, 1}, {6, 1, 1}, {1, 1, 6}, {1, 6, 1}, {6, 1, 1},
+                                    {2, 3, 1}, {1, 2, 3}, {2, 1, 3}, {1, 1, 6}};
+    static const char *const symbols[] = {"N", "M", "K"};
+    open_library();
+    for (int known = BOUND; known <= RANGED; known++) {
+        ln_context *ctx = open_text(turned);
+        for (int i = 0; i < 3; i++)
+            CHECK_OK(known == BOUND ? ln_context_set_symbol(ctx, symbols[i], shapes[0][i])
+                                    : ln_context_set_range(ctx, symbols[i], 1, 6));
+        ln_program *program = make_program(ctx);
+        for (int is_bound = 0; is_bound < 2; is_bound++) {
+            ln_session *session = session_of(program);
+            for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
+                set_turned(session, shapes[i], is_bound != 0);
+                check_sums(session, shapes[i]);
+            }
+            ln_session_free(session);
+        }
+        ln_program_release(program);
+    }
+    close_library();
+}
+
 // ---- Many threads ----
 
 // LN_SHAPES runs with as many shapes, a server's day.
@@ -1083,19 +1146,17 @@ TEST(without_memory_a_run_fails_and_nothing_is_wrong)
     close_library();
 }
 
-TEST_LIST(types_and_shapes_are_stated_before_the_first_run,
-          each_shape_has_the_bits_of_a_model_compiled_for_it,
-          a_shape_in_use_is_not_dropped_and_used_ones_are_kept,
-          inputs_keep_their_values_when_shapes_change,
-          constants_that_were_set_are_those_of_the_program,
-          a_bound_program_begins_with_its_shape_and_takes_others,
-          a_shape_out_of_range_is_an_error_of_the_run, bound_memory_is_used_for_each_shape,
-          threads_that_ask_for_one_shape_make_it_once,
-          threads_with_random_shapes_have_the_bits_of_each,
-          a_maker_that_is_stopped_fails_nobody_else, who_waits_can_be_stopped_too,
-          who_waits_for_the_templates_can_be_stopped_too,
-          a_plan_over_the_limit_is_an_error_for_all_who_ask,
-          plans_that_are_no_frames_are_shared_too, bound_plans_that_are_no_frames_take_other_shapes,
-          sessions_and_shapes_share_the_constants, constants_of_kept_shapes_stay_within_the_limit,
-          memory_does_not_grow_with_the_number_of_shapes, values_of_many_sizes_leave_nothing_behind,
-          without_memory_a_run_fails_and_nothing_is_wrong)
+TEST_LIST(
+    types_and_shapes_are_stated_before_the_first_run,
+    each_shape_has_the_bits_of_a_model_compiled_for_it,
+    a_shape_in_use_is_not_dropped_and_used_ones_are_kept,
+    inputs_keep_their_values_when_shapes_change, constants_that_were_set_are_those_of_the_program,
+    a_bound_program_begins_with_its_shape_and_takes_others,
+    a_shape_out_of_range_is_an_error_of_the_run, bound_memory_is_used_for_each_shape,
+    shapes_that_differ_in_dimensions_of_one_are_others, threads_that_ask_for_one_shape_make_it_once,
+    threads_with_random_shapes_have_the_bits_of_each, a_maker_that_is_stopped_fails_nobody_else,
+    who_waits_can_be_stopped_too, who_waits_for_the_templates_can_be_stopped_too,
+    a_plan_over_the_limit_is_an_error_for_all_who_ask, plans_that_are_no_frames_are_shared_too,
+    bound_plans_that_are_no_frames_take_other_shapes, sessions_and_shapes_share_the_constants,
+    constants_of_kept_shapes_stay_within_the_limit, memory_does_not_grow_with_the_number_of_shapes,
+    values_of_many_sizes_leave_nothing_behind, without_memory_a_run_fails_and_nothing_is_wrong)
