@@ -111,12 +111,20 @@ void begin_timeout(void);
 // --strict: faults of files that are taken with a warning are errors.
 int take_strict(void *unused, const char *verb, const char *value);
 
+// --signature: the entry of models that have several.
+int take_signature(void *unused, const char *verb, const char *value);
+bool has_signature(void);
+
+// Reads `source`, or its entry of that name, into an empty context.
+ln_status read_model(ln_context *ctx, const char *source);
+
 // Rows of a verb's options that hold for each model it opens from here on. They write no member.
 #define OPENS_MODELS {OPT_TIMEOUT, 0, take_timeout, NULL, 0}, OPENS_MODELS_UNTIMED
 
 // The same of verbs that do more with --timeout.
 #define OPENS_MODELS_UNTIMED                                                                       \
     {OPT_BUDGET, 0, take_budget, NULL, 0}, {OPT_WORK, 0, take_work, NULL, 0},                      \
+        {OPT_SIGNATURE, 0, take_signature, NULL, 0},                                               \
     {                                                                                              \
         OPT_STRICT, 0, take_strict, NULL, 0                                                        \
     }

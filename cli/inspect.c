@@ -498,8 +498,10 @@ int cmd_inspect(int argc, char **argv)
     if (check_source(o.model) != LN_OK || file_check_writable(o.json) != LN_OK)
         return say_failure();
     ln_preflight *report = NULL;
-    ln_status status =
-        strcmp(o.model, "-") == 0 ? LN_UNSUPPORTED : ln_preflight_create(o.model, &report);
+    // A report is of a whole file, as it is read without more.
+    ln_status status = strcmp(o.model, "-") == 0 || has_signature()
+                           ? LN_UNSUPPORTED
+                           : ln_preflight_create(o.model, &report);
     if (status != LN_OK && status != LN_UNSUPPORTED)
         return say_failure();
     if (report && !has_no_text(&o))

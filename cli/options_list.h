@@ -83,6 +83,8 @@
       "6e11)") \
     X(TIMEOUT, "timeout", 0, "SECONDS", OPTION_CALL, 0, \
       "stop the command when it takes longer than that in all (default: never)") \
+    X(SIGNATURE, "signature", 0, "NAME", OPTION_CALL, 0, \
+      "read this signature of a TensorFlow Lite model in place of its first subgraph; `lightnet inspect` lists them") \
     X(STRICT, "strict", 0, NULL, OPTION_CALL, 0, \
       "refuse faults of model files that are taken with a warning else") \
     X(ZERO, "zero", 0, NULL, OPTION_FLAG, 0, "inputs of zeros") \

@@ -226,6 +226,26 @@ int take_strict(void *unused, const char *verb, const char *value)
     return EXIT_OK;
 }
 
+static const char *signature;
+
+int take_signature(void *unused, const char *verb, const char *value)
+{
+    (void)unused;
+    (void)verb;
+    signature = value;
+    return EXIT_OK;
+}
+
+bool has_signature(void)
+{
+    return signature != NULL;
+}
+
+ln_status read_model(ln_context *ctx, const char *source)
+{
+    return ln_context_init_signature(ctx, source, signature);
+}
+
 static double work_limit, timeout_s; // 0: the library's default
 
 int take_work(void *unused, const char *verb, const char *text)
@@ -341,7 +361,7 @@ ln_context *open_model(const char *source)
     ln_context_set_strict(ctx, is_strict);
     ln_status status = ctx ? device_option_apply(ctx) : LN_NO_MEMORY;
     if (status == LN_OK)
-        status = ln_context_init(ctx, source);
+        status = read_model(ctx, source);
     progress_end();
     device_option_note(ctx); // of a compiled file
     if (status == LN_OK)

@@ -213,7 +213,7 @@ static ln_status run_as_read(const verifier *v, ln_context *ctx)
 {
     ln_optimize_options options = ln_optimize_options_default();
     options.stays_as_read = 1;
-    LN_TRY(ln_context_init(ctx, v->model));
+    LN_TRY(read_model(ctx, v->model));
     LN_TRY(given_inputs_override_values(ctx, v->given));
     LN_TRY(given_inputs_bind_shapes(ctx, v->given));
     LN_TRY(compile_model(ctx, "ref", &options));
@@ -476,7 +476,7 @@ static ln_status run_set(verifier *v, ln_context **ctx, int set, given_inputs *g
         *ctx = ln_context_create();
         if (!*ctx)
             return LN_NO_MEMORY;
-        LN_TRY(ln_context_init(*ctx, v->model));
+        LN_TRY(read_model(*ctx, v->model));
         if (v->o->through)
             LN_TRY(model_through(ctx, v->o->through));
     }

@@ -249,6 +249,9 @@ public:
         return made;
     }
     void init(const std::string &path) { check(ln_context_init(get(), path.c_str())); }
+    void init_signature(const std::string &path, const std::string &signature) {
+        check(ln_context_init_signature(get(), path.c_str(), signature.c_str()));
+    }
     void compile(const std::string &target = "cpu", const ln_optimize_options *options = nullptr) {
         check(ln_context_compile_with(get(), target.c_str(), options));
     }

@@ -37,6 +37,15 @@ typedef struct ln_model_info {
     size_t default_count;
 } ln_model_info;
 
+/* As `ln_context_init` and `ln_context_init_mem`, of one entry of a file that has several by name:
+ * the properties `signature NAME` of a TensorFlow Lite model. NULL: the first one. Fails also:
+ * LN_NOT_FOUND, with the names that there are, LN_UNSUPPORTED if the format has no entries. */
+LN_API ln_status ln_context_init_signature(ln_context *ctx, const char *source,
+                                           const char *signature);
+LN_API ln_status ln_context_init_signature_mem(ln_context *ctx, const void *bytes,
+                                               size_t byte_count, const char *name,
+                                               const char *signature);
+
 /* Of a context that has a model; never NULL. Formats without metadata have empty texts. Borrowed
  * from the context, until it is cleaned up. */
 LN_API const ln_model_info *ln_context_info(const ln_context *ctx);

@@ -94,6 +94,12 @@ struct ln_serializer {
 
     /* Rules `into onnx`: what is written is a copy of the model, rewritten by them. NULL: none. */
     const struct ln_rule_set *rules;
+
+    /* Reads one of the entries that a file (`bytes` NULL), or what is in memory (`path` NULL), has
+     * by name, as `load_file` and `load_mem` read the first one; optional. */
+    ln_status (*load_signature)(ln_serializer *serializer, ln_context *ctx, const char *path,
+                                const char *bytes, size_t byte_count, const char *name,
+                                const char *signature);
 };
 
 /* Adds a serializer; the struct is borrowed and must outlive its registration. A second one of

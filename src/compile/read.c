@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include <lightnet/allocator.h>
+#include <lightnet/model_info.h>
 #include <lightnet/serializer.h>
 #include <lightnet/util.h>
 
@@ -35,18 +36,37 @@ static ln_status check_empty(const ln_context *ctx)
     return LN_OK;
 }
 
-// `path` is the file the bytes came from, or NULL if there is only `bytes`.
-static ln_status load_with(ln_context *ctx, const char *path, const char *bytes, size_t byte_count,
-                           const char *name)
+// A model, and which entry of it.
+typedef struct model_source {
+    const char *path;  // the file the bytes came from; NULL: there is only `bytes`
+    const char *bytes; // its start where the format maps it
+    size_t byte_count;
+    const char *name;
+    const char *signature; // NULL: the first entry
+} model_source;
+
+static ln_status load_signature(ln_serializer *serializer, ln_context *ctx, const model_source *m)
 {
+    if (!serializer->load_signature)
+        return LN_FAIL(LN_UNSUPPORTED, "%s: a model of format '%s' has no signature '%s'", m->name,
+                       serializer->name, m->signature);
+    return serializer->load_signature(serializer, ctx, m->path, m->path ? NULL : m->bytes,
+                                      m->byte_count, m->name, m->signature);
+}
+
+static ln_status load_with(ln_context *ctx, const model_source *m)
+{
+    const char *path = m->path, *name = m->name;
     ln_serializer *serializer;
-    LN_TRY(ln_serializer_choose(path, bytes, byte_count, name, &serializer));
+    LN_TRY(ln_serializer_choose(path, m->bytes, m->byte_count, name, &serializer));
+    if (m->signature)
+        return load_signature(serializer, ctx, m);
     if (path && serializer->load_file)
         return serializer->load_file(serializer, ctx, path);
     if (!serializer->load_mem)
         return LN_FAIL(LN_UNSUPPORTED, "%s: format '%s' is read from files only", name,
                        serializer->name);
-    return serializer->load_mem(serializer, ctx, bytes, byte_count, name);
+    return serializer->load_mem(serializer, ctx, m->bytes, m->byte_count, name);
 }
 
 static ln_status adopt_graph_plan(ln_context *graph, void *user)
@@ -80,16 +100,15 @@ static ln_status make_ready(ln_context *ctx, const char *path)
     return LN_OK;
 }
 
-static ln_status init_from(ln_context *ctx, const char *path, const char *bytes, size_t byte_count,
-                           const char *name)
+static ln_status init_from(ln_context *ctx, const model_source *m)
 {
     ln_context_forget(ctx); // what failed reads left
-    ctx->source = ln_strdup(name);
+    ctx->source = ln_strdup(m->name);
     ln_status status = ctx->source ? LN_OK : LN_NO_MEMORY;
     if (status == LN_OK)
-        status = load_with(ctx, path, bytes, byte_count, name);
+        status = load_with(ctx, m);
     if (status == LN_OK)
-        status = make_ready(ctx, path);
+        status = make_ready(ctx, m->path);
     if (status != LN_OK)
         ln_context_cleanup(ctx);
     return status;
@@ -97,7 +116,8 @@ static ln_status init_from(ln_context *ctx, const char *path, const char *bytes,
 
 // Reads a file of a format that maps it, and so is not to be read here as a whole; *out_is_mapped
 // is 0 for other formats.
-static ln_status init_mapped(ln_context *ctx, const char *path, int *out_is_mapped)
+static ln_status init_mapped(ln_context *ctx, const char *path, const char *signature,
+                             int *out_is_mapped)
 {
     char start[4096];
     size_t len;
@@ -105,10 +125,11 @@ static ln_status init_mapped(ln_context *ctx, const char *path, int *out_is_mapp
     LN_TRY(ln_text_read_start(path, start, sizeof start, &len));
     const ln_serializer *serializer = ln_serializer_probe(path, start, len);
     *out_is_mapped = serializer && serializer->load_file && serializer->maps_files;
-    return *out_is_mapped ? init_from(ctx, path, start, len, path) : LN_OK;
+    const model_source m = {path, start, len, path, signature};
+    return *out_is_mapped ? init_from(ctx, &m) : LN_OK;
 }
 
-static ln_status init_file(ln_context *ctx, const char *source)
+static ln_status init_file(ln_context *ctx, const char *source, const char *signature)
 {
     LN_TRY(check_empty(ctx));
     if (!source)
@@ -116,35 +137,42 @@ static ln_status init_file(ln_context *ctx, const char *source)
 
     int is_stdin = ln_streq(source, "-"), is_mapped = 0;
     if (!is_stdin)
-        LN_TRY(init_mapped(ctx, source, &is_mapped));
+        LN_TRY(init_mapped(ctx, source, signature, &is_mapped));
     if (is_mapped)
         return LN_OK;
 
     char *bytes;
     size_t byte_count;
     LN_TRY(ln_text_read_file(source, ctx->limits.source_byte_count, &bytes, &byte_count));
-    ln_status status =
-        init_from(ctx, is_stdin ? NULL : source, bytes, byte_count, is_stdin ? "<stdin>" : source);
+    const model_source m = {is_stdin ? NULL : source, bytes, byte_count,
+                            is_stdin ? "<stdin>" : source, signature};
+    ln_status status = init_from(ctx, &m);
     ln_free(bytes);
     return status;
 }
 
-static ln_status init(ln_context *ctx, const char *source)
+static ln_status init(ln_context *ctx, const char *source, const char *signature)
 {
     ln_serializers_enter();
-    ln_status status = init_file(ctx, source);
+    ln_status status = init_file(ctx, source, signature);
     ln_serializers_leave();
     return status;
 }
 
-ln_status ln_context_init(ln_context *ctx, const char *source)
+ln_status ln_context_init_signature(ln_context *ctx, const char *source, const char *signature)
 {
     ln_phase phase;
     ln_phase_begin(ctx, LN_PHASE_PLAN, &phase);
-    return ln_phase_end(&phase, init(ctx, source));
+    return ln_phase_end(&phase, init(ctx, source, signature));
 }
 
-static ln_status init_mem(ln_context *ctx, const void *bytes, size_t byte_count, const char *name)
+ln_status ln_context_init(ln_context *ctx, const char *source)
+{
+    return ln_context_init_signature(ctx, source, NULL);
+}
+
+static ln_status init_mem(ln_context *ctx, const void *bytes, size_t byte_count, const char *name,
+                          const char *signature)
 {
     LN_TRY(check_empty(ctx));
     if (!bytes && byte_count > 0)
@@ -152,19 +180,26 @@ static ln_status init_mem(ln_context *ctx, const void *bytes, size_t byte_count,
     if (byte_count > ctx->limits.source_byte_count)
         return LN_FAIL(LN_LIMIT, "a model of %zu bytes is over the limit of %zu", byte_count,
                        ctx->limits.source_byte_count);
+    const model_source m = {NULL, bytes ? bytes : "", byte_count, name ? name : "<memory>",
+                            signature};
     ln_serializers_enter();
-    ln_status status =
-        init_from(ctx, NULL, bytes ? bytes : "", byte_count, name ? name : "<memory>");
+    ln_status status = init_from(ctx, &m);
     ln_serializers_leave();
     return status;
+}
+
+ln_status ln_context_init_signature_mem(ln_context *ctx, const void *bytes, size_t byte_count,
+                                        const char *name, const char *signature)
+{
+    ln_phase phase;
+    ln_phase_begin(ctx, LN_PHASE_PLAN, &phase);
+    return ln_phase_end(&phase, init_mem(ctx, bytes, byte_count, name, signature));
 }
 
 ln_status ln_context_init_mem(ln_context *ctx, const void *bytes, size_t byte_count,
                               const char *name)
 {
-    ln_phase phase;
-    ln_phase_begin(ctx, LN_PHASE_PLAN, &phase);
-    return ln_phase_end(&phase, init_mem(ctx, bytes, byte_count, name));
+    return ln_context_init_signature_mem(ctx, bytes, byte_count, name, NULL);
 }
 
 void ln_context_cleanup(ln_context *ctx)

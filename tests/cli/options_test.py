@@ -91,7 +91,7 @@ def test_what_is_near_is_named():
         (["plan", "--labels=x", "m"], "unknown option --labels here; it is an option of lightnet run"),
         (["stats", "-i", "x", "m"], "-i, --input is an option of lightnet run, bench, compare, opt or blame"),
         (["stats", "-Q", "m"], "unknown option -Q;"),
-        (["run", "--s=1", "m"], "option --s may be --shape, --scale, --skip or --strict"),
+        (["run", "--s=1", "m"], "option --s may be --shape, --scale, --skip, --signature or --strict"),
         (["run", "--tune=3", "m"], "option --tune takes no value"),
         (["run", "m", "--labels"], "option --labels needs a value"),
         (["-nonsense", "m"], "unknown option --nonsense"),

@@ -44,8 +44,8 @@ BAD = {
     "type": ["1", "x"], "profile": ["fastest"], "json": ["4"],
     "rules": [["none", "mine.rules"]],
 }
-# Any word may be the name of a file or folder.
-FILES = {"datafile", "plugin", "model", "base", "outfile", "labels", "trace", "weights", "list", "allow-write", "dump-dir"}
+# Any word may be the name of a file or folder, or of what is in one.
+FILES = {"datafile", "plugin", "model", "base", "outfile", "labels", "trace", "weights", "list", "allow-write", "dump-dir", "signature"}
 
 # What a command needs beside its operand.
 NEEDS = {"convert": "-o made.net", "genwts": "-o made.wts"}
@@ -81,6 +81,7 @@ run relu.net --zero -s y=2x3
 run relu.net --zero -f missing.wts
 run relu.net --zero -o z=z.npy
 run relu.net --zero --labels=missing.txt
+run relu.net --zero --signature=serve
 run relu.net --zero --allow-write=missing
 run relu.net --zero --rules=missing.rules
 run relu.net --zero -t cuda --plugin=missing.so

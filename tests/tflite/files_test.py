@@ -26,9 +26,10 @@ ROOT = HERE.parent.parent
 LIGHTNET = str(pathlib.Path(sys.argv[1]).resolve() / "lightnet")
 
 
-def run(*args, code=0, err="", out=""):
-    done = subprocess.run([LIGHTNET, *map(str, args)], capture_output=True, text=True, errors="replace",
-                          stdin=subprocess.DEVNULL, timeout=120, check=False)
+def run(*args, code=0, err="", out="", stdin=os.devnull):
+    with open(stdin, "rb") as file:
+        done = subprocess.run([LIGHTNET, *map(str, args)], capture_output=True, text=True, errors="replace",
+                              stdin=file, timeout=120, check=False)
     said = "%s\n%s%s" % (" ".join(map(str, args)), done.stdout, done.stderr)
     assert done.returncode == code, "exit %d, not %d: %s" % (done.returncode, code, said)
     for word in [err] if isinstance(err, str) else err:
@@ -221,6 +222,41 @@ def test_signatures_of_other_subgraphs_are_told_apart():
     run("inspect", "m.tflite", out=["signature encode: in=x -> out=y\n", "signature decode: in=0 -> out=4 (subgraph 1)", "shape_signature x: -1,2\n",
                                     "shape_signature y: -1,2"])
     assert "shape_signature" not in run("inspect", write("n.tflite", make_seeds.conv())).stdout
+
+
+def test_a_signature_is_read_by_its_name():
+    write("m.tflite", make_seeds.entries())
+    x = np.float32([[6, -8], [3, 5]])
+    np.save("x.npy", x)
+    for name, want in (("encode", x * [2, 4]), ("decode", -x / [2, 4])):
+        options = ["m.tflite", f"--signature={name}"]
+        run("run", *options, "-i", "x.npy", "-o", f"out_{name}")
+        (got,) = outputs(f"out_{name}").values()
+        assert np.array_equal(got, want.astype("f4")), (name, got)
+        run("run", "-", f"--signature={name}", "-i", "x.npy", "-o", "again", stdin="m.tflite")
+        assert [np.array_equal(y, got) for y in outputs("again").values()] == [True]
+        run("convert", *options, "-o", f"{name}.onnx")
+        run("run", f"{name}.onnx", "-i", "x.npy", "-o", f"onnx_{name}")
+        assert [np.array_equal(y, got) for y in outputs(f"onnx_{name}").values()] == [True]
+    run("inspect", "m.tflite", "--signature=decode", out=["signature encode: in=0 -> out=2 (subgraph 0)", "signature decode: in=code -> out=whole\n",
+                                                          "input      code float32", "shape_signature whole: -1,2"])
+    told = json.loads(run("inspect", "m.tflite", "--signature=decode", "--json").stdout)
+    assert [i["name"] for i in told["inputs"]] == ["code"], told["inputs"]
+    data = pathlib.Path("signed/test_data_set_0")
+    data.mkdir(parents=True)
+    write("signed/model.tflite", make_seeds.entries())
+    np.save(data / "input_0.npy", x[:1])
+    np.save(data / "output_0.npy", -x[:1] / np.float32([2, 4]))
+    for more in ([], ["--through=il"]):
+        run("verify", "signed/model.tflite", "--signature=decode", *more, out="pass  set 0")
+    run("verify", "signed/model.tflite", code=1)
+    run("run", "m.tflite", "--signature=code", code=1, err="the model has no signature 'code'; it has 'encode', 'decode'")
+    run("run", write("n.tflite", make_seeds.conv()), "--signature=x", code=1, err="the model has no signature 'x'")
+    run("convert", "m.tflite", "-o", "m.net")
+    run("run", "m.net", "--signature=encode", code=1, err="m.net: a model of format 'il' has no signature 'encode'")
+    graph = ([*(tf.tensor(n, "float32", (1, 2)) for n in "xy")], [("NEG", ["x"], ["y"], None)], ["x"], ["y"])
+    far = {0: [{0: "in", 1: tf.Number("I", 0)}], 1: [{0: "out", 1: tf.Number("I", 1)}], 2: "far", 4: tf.Number("I", 5)}
+    run("run", write("far.tflite", tf.model(*graph, **{"7": [far]})), "--signature=far", code=1, err="signature 'far' is of subgraph 5 of 1")
 
 
 def test_content_says_the_format_whatever_the_name():

@@ -532,7 +532,7 @@ static void read_subgraph(ln_tflite_builder *b)
     ln_tflite_add_states(b);
 }
 
-static void read_model(ln_tflite_builder *b)
+static void read_model(ln_tflite_builder *b, const char *signature)
 {
     ln_flat *f = b->file;
     b->model = ln_flat_root(f);
@@ -545,12 +545,15 @@ static void read_model(ln_tflite_builder *b)
     b->subgraphs = ln_flat_list(f, b->model, 2, 4);
     if (f->status == LN_OK && b->subgraphs.count == 0)
         ln_tflite_stop(b, LN_SYNTAX, "the file has no subgraph");
+    if (signature && ln_tflite_is_going(b))
+        ln_tflite_choose(b, signature);
+    b->subgraph = b->entry;
     if (ln_tflite_is_going(b))
         read_subgraph(b);
 }
 
 ln_status ln_tflite_build(ln_serializer *serializer, ln_context *ctx, ln_flat *file,
-                          ln_preflight *report)
+                          const char *signature, ln_preflight *report)
 {
     ln_tflite_builder *b = ln_alloc(sizeof *b);
     if (!b)
@@ -563,7 +566,7 @@ ln_status ln_tflite_build(ln_serializer *serializer, ln_context *ctx, ln_flat *f
     b->op_names = ln_hash_create(ln_name_hash, ln_str_cmp, ln_free, NULL);
     b->numbers = ln_hash_create(ln_name_hash, ln_str_cmp, ln_free, NULL);
     if (b->tensor_names && b->op_names && b->numbers)
-        read_model(b);
+        read_model(b, signature);
     else
         b->status = LN_NO_MEMORY;
     b->op = NULL;

@@ -115,6 +115,7 @@ typedef struct ln_tflite_builder {
     ln_flat_vector codes, buffers, subgraphs;
     ln_tflite_tensor *tensors; // of the subgraph
     size_t tensor_count;
+    size_t entry;                         // the subgraph that is the model
     size_t subgraph;                      // whose operators are read
     int64_t nested[LN_TFLITE_MAX_NESTED]; // that one last, after those that run it
     size_t nested_count;                  // at least 1
@@ -146,9 +147,10 @@ struct ln_tflite_op {
     bool is_bad;
 };
 
-// Reads the model into `ctx`, with all problems of operators in `report`.
+// Reads the model into `ctx`, with all problems of operators in `report`: the subgraph of the
+// signature, or the first one where it is NULL.
 ln_status ln_tflite_build(ln_serializer *serializer, ln_context *ctx, ln_flat *file,
-                          ln_preflight *report);
+                          const char *signature, ln_preflight *report);
 
 // `code` of the schema; NULL: unknown.
 const ln_tflite_builtin *ln_tflite_builtin_of(int64_t code);
@@ -159,6 +161,9 @@ const char *ln_tflite_type_name(int64_t type);
 
 // The text as UTF-8 without control characters, others as \xNN, of at most `size` - 1 bytes.
 void ln_tflite_clean(const ln_flat *file, ln_flat_vector text, char *buf, size_t size);
+
+// Chooses the subgraph of a signature.
+void ln_tflite_choose(ln_tflite_builder *b, const char *signature);
 
 // Properties of the context: description, metadata, signatures, attached files.
 ln_status ln_tflite_read_info(ln_tflite_builder *b, ln_flat_table subgraph);

@@ -48,8 +48,47 @@ static void add(listed *l, char *key, char *value)
 
 // ---- Signatures ----
 
-// Of the first subgraph the tensors are known by name.
-static void print_ends(ln_tflite_builder *b, ln_flat_vector maps, bool is_first, ln_text *text)
+// The name of a signature, and its subgraph.
+static int64_t read_signature(ln_tflite_builder *b, ln_flat_table table, char *key, size_t size)
+{
+    ln_tflite_clean(b->file, ln_flat_text(b->file, table, 2), key, size);
+    return ln_flat_number(b->file, table, 4, LN_FLAT_U32, 0);
+}
+
+static void refuse_signature(ln_tflite_builder *b, ln_flat_vector tables, const char *wanted)
+{
+    ln_text text = {0};
+    for (size_t i = 0; i < tables.count && i < MAX_PROPERTIES && text.len < MAX_TEXT; i++) {
+        char key[256];
+        read_signature(b, ln_flat_table_at(b->file, tables, i), key, sizeof key);
+        ln_text_printf(&text, "%s'%s'", i ? ", " : "; it has ", key);
+    }
+    ln_tflite_stop(b, LN_NOT_FOUND, "the model has no signature '%s'%s", wanted,
+                   text.bytes ? text.bytes : "");
+    ln_text_deinit(&text);
+}
+
+void ln_tflite_choose(ln_tflite_builder *b, const char *signature)
+{
+    ln_flat_vector tables = ln_flat_list(b->file, b->model, 7, 4);
+    for (size_t i = 0; i < tables.count && i < MAX_PROPERTIES; i++) {
+        char key[256];
+        const int64_t subgraph =
+            read_signature(b, ln_flat_table_at(b->file, tables, i), key, sizeof key);
+        if (strcmp(key, signature) != 0)
+            continue;
+        if (subgraph < 0 || (uint64_t)subgraph >= b->subgraphs.count)
+            ln_tflite_stop(b, LN_INVALID, "signature '%s' is of subgraph %lld of %zu", key,
+                           (long long)subgraph, b->subgraphs.count);
+        else
+            b->entry = (size_t)subgraph;
+        return;
+    }
+    refuse_signature(b, tables, signature);
+}
+
+// Of the subgraph that is the model the tensors are known by name.
+static void print_ends(ln_tflite_builder *b, ln_flat_vector maps, bool is_model, ln_text *text)
 {
     for (size_t i = 0; i < maps.count && text->len < MAX_TEXT; i++) {
         ln_flat_table map = ln_flat_table_at(b->file, maps, i);
@@ -57,7 +96,7 @@ static void print_ends(ln_tflite_builder *b, ln_flat_vector maps, bool is_first,
         char name[256];
         ln_tflite_clean(b->file, ln_flat_text(b->file, map, 0), name, sizeof name);
         ln_text_printf(text, "%s%s=", i ? ", " : "", name);
-        if (is_first && tensor >= 0 && (uint64_t)tensor < b->tensor_count)
+        if (is_model && tensor >= 0 && (uint64_t)tensor < b->tensor_count)
             ln_text_puts(text, b->tensors[tensor].name);
         else
             ln_text_printf(text, "%lld", (long long)tensor);
@@ -72,14 +111,13 @@ static void add_signatures(ln_tflite_builder *b, listed *l)
     for (size_t i = 0; i < tables.count && i < MAX_PROPERTIES; i++) {
         ln_flat_table table = ln_flat_table_at(b->file, tables, i);
         char key[256];
-        ln_tflite_clean(b->file, ln_flat_text(b->file, table, 2), key, sizeof key);
-        int64_t subgraph = ln_flat_number(b->file, table, 4, LN_FLAT_U32, 0);
-        bool is_first = subgraph == 0;
+        const int64_t subgraph = read_signature(b, table, key, sizeof key);
+        const bool is_model = subgraph == (int64_t)b->entry;
         ln_text text = {0};
-        print_ends(b, ln_flat_list(b->file, table, 0, 4), is_first, &text);
+        print_ends(b, ln_flat_list(b->file, table, 0, 4), is_model, &text);
         ln_text_puts(&text, " -> ");
-        print_ends(b, ln_flat_list(b->file, table, 1, 4), is_first, &text);
-        if (!is_first)
+        print_ends(b, ln_flat_list(b->file, table, 1, 4), is_model, &text);
+        if (!is_model)
             ln_text_printf(&text, " (subgraph %lld)", (long long)subgraph);
         add(l, ln_strdup_printf("signature %s", key), text.bytes ? ln_strdup(text.bytes) : NULL);
         ln_text_deinit(&text);

@@ -109,7 +109,7 @@ static ln_status copy_bytes(ln_context *ctx, const char *bytes, size_t byte_coun
 
 static ln_status read_bytes(ln_serializer *serializer, ln_context *ctx, const char *path,
                             const char *bytes, size_t byte_count, const char *name,
-                            ln_preflight *report)
+                            const char *signature, ln_preflight *report)
 {
     ln_flat file = {0};
     LN_TRY(path ? map_file(ctx, path, &file) : copy_bytes(ctx, bytes, byte_count, name, &file));
@@ -117,18 +117,20 @@ static ln_status read_bytes(ln_serializer *serializer, ln_context *ctx, const ch
         return ln_flat_fail(&file, 4, LN_SYNTAX,
                             "the identifier TFL3 of a TensorFlow Lite model is not there");
     report->ir_version = 3; // of the schema
-    return ln_tflite_build(serializer, ctx, &file, report);
+    return ln_tflite_build(serializer, ctx, &file, signature, report);
 }
 
 // ---- The serializer ----
 
-static ln_status load(ln_serializer *serializer, ln_context *ctx, const char *path,
-                      const char *bytes, size_t byte_count, const char *name)
+static ln_status tflite_load_signature(ln_serializer *serializer, ln_context *ctx, const char *path,
+                                       const char *bytes, size_t byte_count, const char *name,
+                                       const char *signature)
 {
     ln_preflight *report = ln_preflight_new(serializer->name);
     if (!report)
         return LN_NO_MEMORY;
-    ln_status status = read_bytes(serializer, ctx, path, bytes, byte_count, name, report);
+    ln_status status =
+        read_bytes(serializer, ctx, path, bytes, byte_count, name, signature, report);
     if (status == LN_OK && report->problem_count > 0)
         status = ln_preflight_fail(report, name);
     ln_preflight_destroy(report);
@@ -137,13 +139,13 @@ static ln_status load(ln_serializer *serializer, ln_context *ctx, const char *pa
 
 static ln_status tflite_load_file(ln_serializer *serializer, ln_context *ctx, const char *path)
 {
-    return load(serializer, ctx, path, NULL, 0, path);
+    return tflite_load_signature(serializer, ctx, path, NULL, 0, path, NULL);
 }
 
 static ln_status tflite_load_mem(ln_serializer *serializer, ln_context *ctx, const char *bytes,
                                  size_t byte_count, const char *name)
 {
-    return load(serializer, ctx, NULL, bytes, byte_count, name);
+    return tflite_load_signature(serializer, ctx, NULL, bytes, byte_count, name, NULL);
 }
 
 // The operators go to a context of their own.
@@ -153,7 +155,7 @@ static ln_status tflite_preflight(ln_serializer *serializer, const char *path, c
     ln_context *ctx = ln_context_create();
     if (!ctx)
         return LN_NO_MEMORY;
-    ln_status status = read_bytes(serializer, ctx, path, bytes, byte_count, name, report);
+    ln_status status = read_bytes(serializer, ctx, path, bytes, byte_count, name, NULL, report);
     ln_context_free(ctx);
     return status;
 }
@@ -169,4 +171,5 @@ ln_serializer ln_serializer_tflite = {
     .maps_files = 1,
     .load_mem = tflite_load_mem,
     .preflight = tflite_preflight,
+    .load_signature = tflite_load_signature,
 };
