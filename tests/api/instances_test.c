@@ -531,6 +531,55 @@ TEST(bound_memory_is_used_for_each_shape)
     close_library();
 }
 
+// y = -x without its last element, whose shape is known where the longest row of numbers is one
+// that compiling looks at: then its plan is a frame.
+static const char some_frames[] =
+    "input(| dst=x | dtype=TL_FLOAT, dims=[-1], names=[\"N\"]);\n"
+    "create(| dst=axis | dtype=TL_INT64, dims=[1], ran=[0, 0], data=[0], from_file=false);\n"
+    "create(| dst=zero | dtype=TL_INT64, dims=[], ran=[0, 0], data=[0], from_file=false);\n"
+    "create(| dst=one | dtype=TL_INT64, dims=[], ran=[0, 0], data=[1], from_file=false);\n"
+    "Shape(data=x | shape=s |);\n"
+    "Gather(data=s, indices=zero | output=n | axis=0);\n"
+    "Range(start=zero, limit=n, delta=one | output=r |);\n"
+    "ReduceMax(data=r, axes=axis | reduced=last | keepdims=1);\n"
+    "Slice(data=x, starts=axis, ends=last, axes=axis | output=t |);\n"
+    "Neg(X=t | Y=y |);\n"
+    "output(src=y | |);\n";
+
+#define MAX_LENGTH 70000
+
+TEST(bound_memory_is_used_when_some_plans_are_no_frames)
+{
+    static const int lengths[] = {4, MAX_LENGTH, 5, 4, MAX_LENGTH - 1, MAX_LENGTH, 9};
+    static alignas(LN_MEM_ALIGN) float x[MAX_LENGTH], y[MAX_LENGTH];
+    open_library();
+    ln_context *ctx = open_text(some_frames);
+    CHECK_OK(ln_context_set_symbol(ctx, "N", lengths[0]));
+    ln_program *program = make_program(ctx);
+    ln_session *session = session_of(program);
+    CHECK_OK(ln_session_bind_output(session, "y", y, sizeof y));
+    for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) {
+        int len = lengths[i];
+        for (int k = 0; k < MAX_LENGTH; k++) {
+            x[k] = (float)(k + len);
+            y[k] = 7;
+        }
+        CHECK_OK(ln_session_bind_input(
+            session, "x",
+            &(tl_tensor){.dtype = TL_FLOAT, .len = len, .ndim = 1, .dims = &len, .data = x}));
+        for (int run = 0; run < 2; run++) {
+            CHECK_OK(ln_session_run(session));
+            for (int k = 0; k < len - 1; k++)
+                CHECK_NEAR(y[k], -x[k], 0);
+            CHECK_NEAR(y[len - 1], 7, 0);
+            x[0] += 1; // read where it is by the next run
+        }
+    }
+    ln_session_free(session);
+    ln_program_release(program);
+    close_library();
+}
+
 // Shapes with the same elements in the same order: N=1, M=6 first.
 static const char turned[] =
     "input(| dst=x | dtype=TL_FLOAT, dims=[-1, -1, -1], names=[\"N\", \"M\", \"K\"]);\n"
@@ -1153,6 +1202,7 @@ TEST_LIST(
     inputs_keep_their_values_when_shapes_change, constants_that_were_set_are_those_of_the_program,
     a_bound_program_begins_with_its_shape_and_takes_others,
     a_shape_out_of_range_is_an_error_of_the_run, bound_memory_is_used_for_each_shape,
+    bound_memory_is_used_when_some_plans_are_no_frames,
     shapes_that_differ_in_dimensions_of_one_are_others, threads_that_ask_for_one_shape_make_it_once,
     threads_with_random_shapes_have_the_bits_of_each, a_maker_that_is_stopped_fails_nobody_else,
     who_waits_can_be_stopped_too, who_waits_for_the_templates_can_be_stopped_too,
