@@ -629,10 +629,11 @@ def add_int16_functions():
         for op, function in (("LOGISTIC", fixed.logistic), ("TANH", fixed.tanh)):
             case(f"of int16 {scale:.9g}", op, [Quant(every, scale)], None, Given(function(every, scale), 2.0 ** -15))
     positive = np.maximum(every, 0)
-    for scale, out in ((2.0 ** -12, 2.0 ** -12), (0.00037, 0.0011), (0.0019, 1.7e28), (1e-6, 3.1e-5)):
+    for scale, out in ((2.0 ** -12, 2.0 ** -12), (0.00037, 0.0011), (0.002161872, 1.82e26), (1e-6, 3.1e-5)):
         case(f"of int16 {scale:.9g}", "EXP", [Quant(every, scale)], None, Given(fixed.on_float_lines(every, scale, out, fixed.exp_of), out))
     case("of int16 past the range of floats", "EXP", [Quant(every, 0.5)], None, Grid("int16", 0.25), want=np.exp(np.minimum(every / 2, 99)))
-    for scale, out in ((0.00037, 0.00031), (2.0 ** -7, 2.0 ** -12), (1e-7, 0.0007), (0.0031, 7e-5)):
+    # Of the last one the first number is as far as can be from that of 0, and the difference wraps.
+    for scale, out in ((0.00037, 0.00031), (2.0 ** -7, 2.0 ** -12), (1e-7, 0.0007), (0.0031, 7e-5), (0.5, 0.0001)):
         case(f"of int16 {scale:.9g}", "LOG", [Quant(every, scale)], None, Given(fixed.on_float_lines(every, scale, out, fixed.log_of), out))
     for scale, out in ((0.00037, 0.0031), (2.0 ** -7, 2.0 ** -12), (1e-7, 0.9), (0.9, 1e-5)):
         case(f"of int16 {scale:.9g}", "RSQRT", [Quant(positive, scale)], None, Given(fixed.on_float_lines(positive, scale, out, fixed.rsqrt_of), out))
@@ -682,6 +683,12 @@ def add_int16_functions():
                         (0, (2.0 ** -15, 2.0 ** -15, 2.0 ** -15)), (0, (1e-5, 0.9, 0.7)), (0, (0.7, 1e-4, 2.1))):
         case(f"of int16 {scales} act {act}", "DIV", [Quant(x, scales[0]), Quant(y, scales[1])], {"act": act}, Given(fixed.quotient(x, y, scales, act), scales[2]))
     case("of int16 by a column", "DIV", [Quant(x, 0.0123), Quant(y[:, :1], 0.0071, run=False)], {"act": 0}, Given(fixed.quotient(x, y[:, :1], (0.0123, 0.0071, 0.31)), 0.31))
+    # Quotients that the last bit of a reciprocal decides.
+    a, b, scales = np.array([-32476, 8091, -26103, -29530, -4176, -29391], "i2"), np.array([7433, 30582, 26847, 7233, 25631, 20651], "i2"), (0.0123, 0.0071, 0.00031)
+    case("of int16 next to the middle", "DIV", [Quant(a, scales[0]), Quant(b, scales[1])], {"act": 0}, Given(fixed.quotient(a, b, scales), scales[2]))
+    # And those of negative powers of two, which have a bit less than positive ones.
+    a, b, scales = np.array([-2**14, -2**15, -2**14, -2**15], "i2"), np.array([231, 462, 7953, 15906], "i2"), (0.007008866872638464, 0.0029888947028666735, 0.008167166262865067)
+    case("of int16 of negative powers of two", "DIV", [Quant(a, scales[0]), Quant(b, scales[1])], {"act": 0}, Given(fixed.quotient(a, b, scales), scales[2]))
     sizes = np.concatenate([np.arange(1, 2**15), [-2**15]]).astype("i2")
     x = numbers16(2**15)
     case("of int16 by each number", "DIV", [Quant(x, 0.0123), Quant(sizes, 0.0071)], {"act": 0}, Given(fixed.quotient(x, sizes, (0.0123, 0.0071, 0.0011)), 0.0011))
@@ -693,6 +700,12 @@ def add_int16_functions():
             case(f"of int16 {h}x{w} to {size} {list(options)}", "RESIZE_BILINEAR", [Quant(image, 0.0123), i32(*size)], options, Given(want, 0.0123))
     image = numbers16(1, 2, 2, 1, low=-4, high=4)
     case("of int16 in another scale", "RESIZE_BILINEAR", [Quant(image, 0.5), i32(4, 4)], {}, Grid("int16", 0.125))
+    # Scales whose factor in float is another one than in double, for many numbers, of which some are next to the middle of two.
+    x, y, slopes = numbers16(30000), numbers16(30000), rng.integers(-128, 127, 30000, "i1", endpoint=True)
+    scales = (0.0030849585, 0.0048615895, 0.002927589)
+    case("of int16 and a factor in float", "PRELU", [Quant(x, scales[0]), Quant(slopes, scales[1])], None, Given(fixed.prelu(x, slopes, 0, scales), scales[2]))
+    scales = (0.011069877, 0.0010753274, 4.3556676)
+    case("of int16 and a factor in double", "SQUARED_DIFFERENCE", [Quant(x, scales[0]), Quant(y, scales[1])], None, Given(fixed.squared_difference(x, y, scales), scales[2]))
     # Many sums, of which some are so near the middle of two integers that the factor's last bits decide.
     x = numbers16(12000, 2)
     case("of int16 of many", "SUM", [Quant(x, 0.27583), i32(1)], {"keep_dims": 0}, Given(fixed.reduction(x, (1,), 0, 0.27583, 0.55131, False), 0.55131))
