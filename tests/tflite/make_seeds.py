@@ -57,6 +57,26 @@ def int16():
     return tf.model(t, ops, ["x"], ["y", "z"])
 
 
+def int16_tables():
+    """Functions of int16 that become tables."""
+    def row(name, scale):
+        return tf.tensor(name, "int16", (1, 3), scale=scale, zero=0)
+
+    t = [row("x", 0.0003), row("s", 2.0 ** -15), row("y", 0.001)]
+    return tf.model(t, [("SOFTMAX", ["x"], ["s"], {"beta": 1}), ("EXP", ["s"], ["y"], None)], ["x"], ["y"])
+
+
+def int16_steps():
+    """Operators on int16 of several steps."""
+    def image(name, size, scale=0.013):
+        return tf.tensor(name, "int16", (1, size, size, 2), scale=scale, zero=0)
+
+    t = [image("x", 2), tf.constant("w", ramp("i1", 1, 1, 2), scale=0.1, zero=3), image("p", 2), image("q", 2, 0.3), tf.constant("size", np.int32([3, 3])),
+         image("r", 3, 0.3), tf.constant("axes", np.int32([1, 2])), tf.tensor("y", "int16", (1, 2), scale=0.1, zero=0)]
+    return tf.model(t, [("PRELU", ["x", "w"], ["p"], None), ("DIV", ["x", "p"], ["q"], {"act": 3}), ("RESIZE_BILINEAR", ["q", "size"], ["r"], {"half_pixel": 1}),
+                        ("REDUCE_PROD", ["r", "axes"], ["y"], {"keep_dims": 0})], ["x"], ["y"])
+
+
 def half():
     t = [tf.tensor("x", "float32", (1, 3), signature=(-1, 3)), tf.constant("w16", ramp("f2", 2, 3)),
          tf.tensor("w", "float32", (2, 3)), tf.tensor("y", "float32", (1, 2), signature=(-1, 2))]
@@ -185,7 +205,7 @@ def entries():
         "7": [of("encode", 0, x=0, y=2), of("decode", 1, x=0, y=4)]})
 
 
-SEEDS = {"entries": entries, "loop": loop, "variables": variables, "lstm": lstm, "detector": detector, "places": places, "conv": conv, "quantized": quantized, "int16": int16, "half": half, "moves": moves, "described": described}
+SEEDS = {"entries": entries, "loop": loop, "variables": variables, "lstm": lstm, "detector": detector, "places": places, "conv": conv, "quantized": quantized, "int16": int16, "int16_tables": int16_tables, "int16_steps": int16_steps, "half": half, "moves": moves, "described": described}
 
 if __name__ == "__main__":
     folder = pathlib.Path(sys.argv[1]) if len(sys.argv) > 1 else HERE.parent / "fuzz/tflite"
