@@ -79,6 +79,7 @@ TEST(what_no_signature_names_is_refused)
     ln_context *ctx = new_context();
     CHECK_FAILS(ln_context_init_signature(ctx, FILE_OF_TWO, "code"), LN_NOT_FOUND);
     CHECK_MESSAGE("no signature 'code'; it has 'encode', 'decode'");
+    CHECK_FAILS(ln_context_init_signature(ctx, FILE_OF_TWO, "dec"), LN_NOT_FOUND);
     CHECK_FAILS(ln_context_init_signature(ctx, FILE_OF_TWO, ""), LN_NOT_FOUND);
     CHECK_FAILS(ln_context_init_signature_mem(ctx, net, sizeof net - 1, "a.net", "decode"),
                 LN_UNSUPPORTED);
