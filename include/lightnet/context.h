@@ -660,9 +660,10 @@ LN_API size_t ln_context_range_peak_bytes(const ln_context *ctx, ln_mem_type mty
  * Borrowed, as long as the context is compiled. */
 LN_API const char *ln_context_range_worst(const ln_context *ctx);
 
-/* Of how many shapes in the ranges compiling has looked at the sizes of tensors; all of them up to
- * 64, else those at the ends of each range: a shape in between whose plan needed more would be
- * refused by `ln_context_reshape` with LN_LIMIT. */
+/* Of how many shapes in the ranges compiling has looked at the sizes of tensors: all of them up to
+ * 64, or up to 65,536 / (operators + 1) and 4,096 without graphs inside; else those at the ends of
+ * each range and some in between: another shape whose plan needed more would be refused by
+ * `ln_context_reshape` with LN_LIMIT. */
 LN_API size_t ln_context_range_checked_count(const ln_context *ctx);
 LN_API double ln_context_range_shape_count(const ln_context *ctx);
 

@@ -22,7 +22,7 @@
 
 // So many shapes are looked at whatever the model is. A model of few operators has all of them
 // looked at, up to MAX_SHAPES, as long as their plans have no more than MAX_STEPS operators
-// together.
+// together; with graphs inside it has no template, and each shape takes a compilation.
 #define MIN_SHAPES 64
 #define MAX_SHAPES 4096
 #define MAX_STEPS  65536
@@ -373,7 +373,9 @@ typedef struct sample {
 static size_t max_shapes(const ln_context *model)
 {
     const size_t steps = (size_t)ln_list_length(model->ops), count = MAX_STEPS / (steps + 1);
-    return count < MIN_SHAPES ? MIN_SHAPES : count > MAX_SHAPES ? MAX_SHAPES : count;
+    return model->graphs || count < MIN_SHAPES ? MIN_SHAPES
+           : count > MAX_SHAPES                ? MAX_SHAPES
+                                               : count;
 }
 
 static void choose_shapes(ln_range *range, const ln_context *model, sample *s)

@@ -194,6 +194,26 @@ TEST(tensors_may_be_largest_inside_the_range)
     close_run(ctx);
 }
 
+// Each shape of such a model takes a compilation, not an instance of a template.
+TEST(of_a_model_with_graphs_inside_few_shapes_are_looked_at)
+{
+    static const char text[] =
+        "input(| dst=x | dtype=TL_FLOAT, dims=[-1], names=[\"n\"]);\n"
+        "input(| dst=c | dtype=TL_BOOL, dims=[]);\n"
+        "If(cond=c, capture1=x | outputs1=y | then_branch=\"a\", else_branch=\"b\");\n"
+        "output(src=y | |);\n"
+        "graph a {\ninput(| dst=x | dtype=TL_FLOAT, dims=[], open=true, capture=true);\n"
+        "Add(A=x, B=x | C=z |);\noutput(src=z | |);\n}\n"
+        "graph b {\ninput(| dst=x | dtype=TL_FLOAT, dims=[], open=true, capture=true);\n"
+        "Mul(A=x, B=x | C=z |);\noutput(src=z | |);\n}\n";
+    CHECK_OK(ln_arch_init());
+    ln_context *ctx = open_text(text);
+    CHECK_OK(ln_context_set_range(ctx, "n", 1, 500));
+    CHECK_OK(ln_context_compile(ctx, "cpu"));
+    CHECK(ln_context_range_checked_count(ctx) <= 64);
+    close_run(ctx);
+}
+
 // (6672 n) % 9973 rows, which are most for a size far from those that are looked at.
 #define MOST_ANYWHERE                                                                              \
     OF_MANY_ROWS("create(| dst=prime | dtype=TL_INT64, dims=[1], data=[9973]);\n"                  \
@@ -310,4 +330,4 @@ TEST_LIST(a_shape_that_needs_more_than_was_said_is_refused,
           no_shape_takes_more_than_was_said, constants_of_shapes_that_were_not_looked_at_count,
           tensors_may_be_largest_inside_the_range, shapes_out_of_range_are_refused_with_it,
           ranges_that_cannot_be_are_refused, clones_have_the_range_too,
-          running_out_of_memory_is_no_crash)
+          of_a_model_with_graphs_inside_few_shapes_are_looked_at, running_out_of_memory_is_no_crash)
