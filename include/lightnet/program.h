@@ -180,10 +180,10 @@ LN_API ln_status ln_session_set_priority(ln_session *session, int priority);
 
 /* Whom runs tell of each operator, in the thread that runs and with the same numbers as without:
  * as `ln_context_set_observer`, but that of `op` there is `op->op_arg` alone, with the operator's
- * name, type, tensors' names and parameters; its values are the session's. Of a program without
- * frames (see above) operators are those of the clone. The observer is copied. NULL: none. Fails:
- * LN_STATE during a run, LN_INVALID if `session` is NULL, and as `ln_context_set_observer_sized`;
- * the observer of before stays then. */
+ * name, type, tensors' names and parameters; its values are the session's. Where a session is a
+ * clone (see above), operators are the clone's. The observer is copied. NULL: none. Fails: LN_STATE
+ * during a run, LN_INVALID if `session` is NULL, and as `ln_context_set_observer_sized`; the
+ * observer of before stays then. */
 LN_API ln_status ln_session_set_observer_sized(ln_session *session, const ln_observer *observer,
                                                size_t byte_count);
 #define ln_session_set_observer(session, observer)                                                 \

@@ -670,7 +670,7 @@ TEST(profiles_have_each_run_and_operator)
 {
     client c;
     client_open(&c);
-    char folder[] = "/tmp/ort_profile_XXXXXX", prefix[64], *name = NULL, *again = NULL;
+    char folder[] = LN_BUILD_DIR "/profile-XXXXXX", prefix[512], *name = NULL, *again = NULL;
     CHECK_NOT_NULL(mkdtemp(folder));
     snprintf(prefix, sizeof prefix, "%s/p\"q", folder);
     OK(EnableProfiling(c.options, prefix));
@@ -711,7 +711,7 @@ TEST(a_profile_that_nobody_ends_is_written_with_its_session)
     client c;
     client_open(&c);
     message model = sum_model("4", false);
-    char folder[] = "/tmp/ort_profile_XXXXXX", prefix[64], *name = NULL;
+    char folder[] = LN_BUILD_DIR "/profile-XXXXXX", prefix[512], *name = NULL;
     CHECK_NOT_NULL(mkdtemp(folder));
     client_read(&c, &model);
     uint64_t began = 1;
@@ -733,7 +733,7 @@ TEST(a_profile_that_nobody_ends_is_written_with_its_session)
     c.session = NULL;
     struct dirent **entries;
     CHECK_EQ(scandir(folder, &entries, NULL, alphasort), 3);
-    char path[512];
+    char path[1024];
     snprintf(path, sizeof path, "%s/%s", folder, entries[2]->d_name);
     check_profile(path, 1);
     CHECK_EQ(unlink(path), 0);
