@@ -56,6 +56,8 @@ struct ln_tensor_entry {
     size_t known_cost;     /* as it is charged */
     int is_load;           /* 1: planned to be there while the model is loaded only */
     int is_shared;         /* 1: planned to be where a plan for another shape has it */
+    size_t shared_index;   /* 1 + the index of the constant of those plans that it is, which no
+                              operator of this one computes; 0: its operator does */
 };
 typedef struct ln_tensor_entry ln_tensor_entry;
 

@@ -31,25 +31,44 @@ static ln_status copy_string(const char *string, char **out_copy)
     return *out_copy || !string ? LN_OK : LN_NO_MEMORY;
 }
 
-// The operators are checked again for the clone's own tensor table.
-static ln_status copy_model(const ln_context *ctx, ln_context *clone, bool has_weights);
+typedef struct copying {
+    bool has_weights;
+    const ln_spares *spares; // NULL: all operators are copied
+} copying;
 
-static ln_status copy_ops(const ln_context *ctx, ln_context *clone)
+static ln_status copy_model(const ln_context *ctx, ln_context *clone, copying how);
+
+static ln_status append_copy(ln_context *clone, ln_op *copy)
 {
+    copy->op_arg->tensor_table = clone->tensor_table;
+    copy->op_arg->context = clone;
+    ln_status status = ln_context_append_op(clone, copy);
+    if (status != LN_OK)
+        ln_op_free_lists_too(copy);
+    return status;
+}
+
+static ln_status copy_op(const ln_op *op, size_t index, const ln_spares *spares, ln_op **out_copy)
+{
+    if (spares)
+        return ln_spares_copy_op(spares, op, index, out_copy);
+    *out_copy = ln_op_copy(op);
+    return *out_copy ? LN_OK : ln_error_status();
+}
+
+// The operators are checked again for the clone's own tensor table.
+static ln_status copy_ops(const ln_context *ctx, ln_context *clone, const ln_spares *spares)
+{
+    size_t index = 0;
     const ln_op *op;
     LN_LIST_FOREACH (op, ctx->ops) {
-        ln_op *copy = ln_op_copy(op);
-        if (!copy)
-            return ln_error_status();
-        copy->op_arg->tensor_table = clone->tensor_table;
-        copy->op_arg->context = clone;
-        ln_status status = ln_context_append_op(clone, copy);
-        if (status != LN_OK) {
-            ln_op_free_lists_too(copy);
-            return status;
-        }
+        ln_op *copy;
+        LN_TRY(copy_op(op, index++, spares, &copy));
+        if (copy)
+            LN_TRY(append_copy(clone, copy));
     }
-    return ln_context_init_ops(clone);
+    LN_TRY(ln_context_init_ops(clone));
+    return spares ? ln_spares_mark(spares, clone) : LN_OK;
 }
 
 // What planning has decided about a tensor, which its operator's check does not know.
@@ -164,7 +183,7 @@ static ln_status copy_work(const ln_context *ctx, ln_context *clone)
 static ln_status copy_graph(const ln_named_graph *from, ln_context *clone, bool has_weights)
 {
     ln_context *copy = ln_context_find_graph(clone, from->name);
-    LN_TRY(copy_model(from->graph, copy, has_weights));
+    LN_TRY(copy_model(from->graph, copy, (copying){.has_weights = has_weights}));
     return has_weights ? copy_work(from->graph, copy) : LN_OK;
 }
 
@@ -185,8 +204,9 @@ static ln_status copy_graphs(const ln_context *ctx, ln_context *clone, bool has_
     return status;
 }
 
-static ln_status copy_model(const ln_context *ctx, ln_context *clone, bool has_weights)
+static ln_status copy_model(const ln_context *ctx, ln_context *clone, copying how)
 {
+    bool has_weights = how.has_weights;
     clone->limits = ctx->limits;
     clone->timeout = ctx->timeout;
     clone->priority = ctx->priority;
@@ -205,7 +225,7 @@ static ln_status copy_model(const ln_context *ctx, ln_context *clone, bool has_w
     LN_TRY(copy_string(has_weights ? ctx->weights_from : NULL, &clone->weights_from));
     LN_TRY(copy_graphs(ctx, clone, has_weights));
     ln_context_share_threads(clone, ctx);
-    return copy_ops(ctx, clone);
+    return copy_ops(ctx, clone, how.spares);
 }
 
 ln_status ln_context_clone(const ln_context *ctx, ln_context **out_clone)
@@ -218,7 +238,7 @@ ln_status ln_context_clone(const ln_context *ctx, ln_context **out_clone)
     ln_context *clone = ln_context_create();
     if (!clone)
         return LN_NO_MEMORY;
-    ln_status status = copy_model(ctx, clone, true);
+    ln_status status = copy_model(ctx, clone, (copying){.has_weights = true});
     if (status == LN_OK)
         status = copy_work(ctx, clone);
     if (status == LN_OK && ctx->failover)
@@ -253,7 +273,7 @@ ln_status ln_context_clone_bare(const ln_context *ctx, ln_context **out_bare)
     ln_context *bare = ln_context_create();
     if (!bare)
         return LN_NO_MEMORY;
-    ln_status status = copy_model(ctx, bare, false);
+    ln_status status = copy_model(ctx, bare, (copying){.has_weights = false});
     if (status == LN_OK && ctx->state >= LN_CONTEXT_PLANNED)
         status = plan_bare(ctx, bare);
     if (status != LN_OK) {
@@ -261,5 +281,26 @@ ln_status ln_context_clone_bare(const ln_context *ctx, ln_context **out_bare)
         return status;
     }
     *out_bare = bare;
+    return LN_OK;
+}
+
+// ---- Instances of a template ----
+
+ln_status ln_context_clone_spared(const ln_context *rewritten, const ln_spares *spares,
+                                  ln_context **out_instance)
+{
+    *out_instance = NULL;
+    ln_context *instance = ln_context_create();
+    if (!instance)
+        return LN_NO_MEMORY;
+    ln_status status =
+        copy_model(rewritten, instance, (copying){.has_weights = true, .spares = spares});
+    if (status == LN_OK)
+        status = ln_range_copy(rewritten, instance);
+    if (status != LN_OK) {
+        ln_context_free(instance);
+        return status;
+    }
+    *out_instance = instance;
     return LN_OK;
 }

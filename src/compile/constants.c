@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a constant is made is a number of 128 bits, SipHash with two keys, of its operator's type and
-// parameters and of the numbers of what that reads.
+// Finding constants by their recipes, and placing them.
 
 #include "compile/constants.h"
 
@@ -12,163 +11,24 @@
 
 #include "base/checked.h"
 #include "base/name_hash.h"
-#include "base/siphash.h"
-#include "base/text.h"
 #include "compile/context_plan.h"
 #include "ir/context.h"
 #include "ir/op_life.h"
 #include "pass/choice.h"
 #include "plan/mem_use.h"
 
-typedef struct recipe {
-    uint64_t words[2];
-} recipe;
-
-typedef struct place {
-    recipe made;
-    size_t offset;
-    ln_mem_type mtype;
-} place;
-
 struct ln_constants {
-    place *places; // sorted by `made`
+    ln_shared_constant *places; // sorted by `made`
     size_t count;
     size_t ends[LN_MEM_TYPE_SIZE];
 };
-
-// ---- How tensors are made ----
-
-typedef struct recipes {
-    const ln_context *ctx;
-    ln_hash *by_name; // tensor name -> recipe, in `all`
-    recipe *all;
-    size_t count;
-    ln_text text; // of one operator
-} recipes;
-
-static void recipes_deinit(recipes *r)
-{
-    ln_hash_free(r->by_name);
-    ln_free(r->all);
-    ln_text_deinit(&r->text);
-}
-
-static ln_status recipes_init(recipes *r, const ln_context *ctx)
-{
-    *r = (recipes){.ctx = ctx,
-                   .by_name = ln_hash_create(ln_name_hash, ln_str_cmp, NULL, NULL),
-                   .all =
-                       ln_alloc_array((size_t)ln_hash_size(ctx->tensor_table) + 1, sizeof *r->all)};
-    return r->by_name && r->all ? LN_OK : LN_NO_MEMORY;
-}
-
-// With its end, so that no two texts run together.
-static void put_string(ln_text *text, const char *string)
-{
-    ln_text_append(text, string ? string : "", string ? strlen(string) + 1 : 1);
-}
-
-static void put_bytes(ln_text *text, const void *bytes, size_t count, size_t size)
-{
-    if (bytes && count > 0)
-        ln_text_append(text, bytes, count * size);
-}
-
-static void put_param(ln_text *text, const ln_param_entry *param)
-{
-    size_t len = param->array_len > 0 ? (size_t)param->array_len : 0;
-    put_string(text, param->arg_name);
-    put_bytes(text, &param->type, 1, sizeof param->type);
-    put_bytes(text, &len, 1, sizeof len);
-    put_bytes(text, &param->value_double, 1, sizeof param->value_double);
-    put_bytes(text, &param->value_bool, 1, sizeof param->value_bool);
-    put_string(text, param->value_string);
-    put_bytes(text, param->value_array_double, len, sizeof *param->value_array_double);
-    put_bytes(text, param->value_array_bool, len, sizeof *param->value_array_bool);
-    for (size_t i = 0; i < len && param->value_array_string; i++)
-        put_string(text, param->value_array_string[i]);
-}
-
-// False if an input is made in a way that is not known.
-static bool put_inputs(recipes *r, const ln_op *op)
-{
-    const ln_tensor_list_entry *in;
-    LN_LIST_FOREACH (in, op->op_arg->tensors_in) {
-        const recipe *made = ln_hash_find(r->by_name, in->name);
-        if (!made)
-            return false;
-        put_string(&r->text, in->arg_name);
-        put_bytes(&r->text, made, 1, sizeof *made);
-    }
-    put_string(&r->text, "");
-    return true;
-}
-
-static bool put_op(recipes *r, const ln_op *op)
-{
-    const ln_op_arg *arg = op->op_arg;
-    r->text.len = 0;
-    if (!put_inputs(r, op)) // most are no constants
-        return false;
-    put_string(&r->text, arg->optype);
-    const ln_param_entry *param;
-    LN_LIST_FOREACH (param, arg->params)
-        put_param(&r->text, param);
-    return true;
-}
-
-static recipe recipe_of_text(const ln_text *text)
-{
-    static const uint64_t keys[2][2] = {{UINT64_C(0x636f6e7374616e74), UINT64_C(0x6d616465)},
-                                        {UINT64_C(0x726563697065), UINT64_C(0x736861726564)}};
-    recipe made;
-    for (int i = 0; i < 2; i++)
-        made.words[i] = ln_siphash(keys[i], text->bytes, text->len, 1, 3);
-    return made;
-}
-
-// What has no inputs takes its elements by the name of its tensor, from a file or at random.
-static ln_status note_outputs(recipes *r, const ln_op *op)
-{
-    size_t len = r->text.len;
-    const ln_tensor_list_entry *out;
-    LN_LIST_FOREACH (out, op->op_arg->tensors_out) {
-        const ln_tensor_entry *entry = ln_tensor_table_find(r->ctx->tensor_table, out->name);
-        if (!entry || entry->is_open || !entry->isstatic || entry->is_input)
-            continue;
-        const tl_tensor *tensor = entry->tensor;
-        r->text.len = len;
-        put_string(&r->text, out->arg_name);
-        put_string(&r->text, op->op_arg->tensors_in ? "" : out->name);
-        put_bytes(&r->text, &tensor->dtype, 1, sizeof tensor->dtype);
-        put_bytes(&r->text, tensor->dims, (size_t)tensor->ndim, sizeof *tensor->dims);
-        LN_TRY(r->text.status);
-        recipe *made = &r->all[r->count++];
-        *made = recipe_of_text(&r->text);
-        if (ln_hash_insert(r->by_name, entry->name, made) < 0)
-            return ln_error_status();
-    }
-    return LN_OK;
-}
-
-// Operators that have a description promise that their constants follow from what they are given.
-static ln_status find_recipes(recipes *r)
-{
-    const ln_op *op;
-    LN_LIST_FOREACH (op, r->ctx->ops) {
-        const ln_op_arg *arg = op->op_arg;
-        if (arg->info && !ln_op_is_random(arg) && put_op(r, op))
-            LN_TRY(note_outputs(r, op));
-        LN_TRY(r->text.status);
-    }
-    return LN_OK;
-}
 
 // ---- The constants of a plan ----
 
 static int compare_places(const void *a, const void *b)
 {
-    return memcmp(&((const place *)a)->made, &((const place *)b)->made, sizeof(recipe));
+    return memcmp(&((const ln_shared_constant *)a)->made, &((const ln_shared_constant *)b)->made,
+                  sizeof(ln_recipe));
 }
 
 static bool has_graphs(const ln_context *ctx)
@@ -182,7 +42,19 @@ static bool is_region_of(const ln_tensor_entry *entry)
            !entry->owner && entry->offset != 0 && entry->tensor->len > 0;
 }
 
-static ln_status list_places(ln_constants *c, const recipes *r)
+static ln_shared_constant describe(const ln_recipe *made, const ln_tensor_entry *entry)
+{
+    const tl_tensor *tensor = entry->tensor;
+    ln_shared_constant c = {.made = *made,
+                            .offset = entry->offset,
+                            .mtype = entry->mtype,
+                            .dtype = tensor->dtype,
+                            .ndim = tensor->ndim};
+    memcpy(c.dims, tensor->dims, (size_t)tensor->ndim * sizeof *c.dims);
+    return c;
+}
+
+static ln_status list_places(ln_constants *c, const ln_recipes *r)
 {
     c->places = ln_alloc_array(r->count + 1, sizeof *c->places);
     if (!c->places)
@@ -193,8 +65,7 @@ static ln_status list_places(ln_constants *c, const recipes *r)
     while (ln_hash_next(r->by_name, &cursor, &name, &made)) {
         const ln_tensor_entry *entry = ln_tensor_table_find(r->ctx->tensor_table, name);
         if (is_region_of(entry) && (entry->tensor->data || r->ctx->state == LN_CONTEXT_PLANNED))
-            c->places[c->count++] = (place){
-                .made = *(const recipe *)made, .offset = entry->offset, .mtype = entry->mtype};
+            c->places[c->count++] = describe(made, entry);
     }
     qsort(c->places, c->count, sizeof *c->places, compare_places);
     return LN_OK;
@@ -217,13 +88,13 @@ ln_status ln_constants_create(const ln_context *ctx, ln_constants **out_constant
     for (int m = 0; m < LN_MEM_TYPE_SIZE; m++)
         c->ends[m] =
             ctx->static_sizes[m] ? ctx->static_sizes[m] : ln_mem_type_align((ln_mem_type)m);
-    recipes r;
-    ln_status status = recipes_init(&r, ctx);
+    ln_recipes r;
+    ln_status status = ln_recipes_init(&r, ctx);
     if (status == LN_OK)
-        status = find_recipes(&r);
+        status = ln_recipes_find(&r, NULL);
     if (status == LN_OK)
         status = list_places(c, &r);
-    recipes_deinit(&r);
+    ln_recipes_deinit(&r);
     if (status != LN_OK || c->count == 0) {
         ln_constants_destroy(c);
         return status;
@@ -232,28 +103,41 @@ ln_status ln_constants_create(const ln_context *ctx, ln_constants **out_constant
     return LN_OK;
 }
 
-static const place *find_place(const ln_constants *c, const recipe *made)
+bool ln_constants_find(const ln_constants *c, const ln_recipe *made, size_t *out_index)
 {
-    const place key = {.made = *made};
-    return bsearch(&key, c->places, c->count, sizeof key, compare_places);
+    const ln_shared_constant key = {.made = *made};
+    const ln_shared_constant *found =
+        bsearch(&key, c->places, c->count, sizeof key, compare_places);
+    *out_index = found ? (size_t)(found - c->places) : 0;
+    return found != NULL;
+}
+
+const ln_shared_constant *ln_constants_at(const ln_constants *c, size_t index)
+{
+    return &c->places[index];
+}
+
+size_t ln_constants_count(const ln_constants *c)
+{
+    return c->count;
 }
 
 // The packed weights that `op` makes, at the end of `c`.
-static void add_places(ln_constants *c, const ln_constants *known, const recipes *r,
+static void add_places(ln_constants *c, const ln_constants *known, const ln_recipes *r,
                        const ln_op *op)
 {
     const ln_tensor_list_entry *out;
     LN_LIST_FOREACH (out, op->op_arg->tensors_out) {
         const ln_tensor_entry *entry = ln_tensor_table_find(r->ctx->tensor_table, out->name);
-        const recipe *made = ln_hash_find(r->by_name, out->name);
+        const ln_recipe *made = ln_recipes_of(r, out->name);
+        size_t index;
         if (made && entry && is_region_of(entry) && entry->tensor->data && !entry->is_shared &&
-            !find_place(known, made))
-            c->places[c->count++] =
-                (place){.made = *made, .offset = entry->offset, .mtype = entry->mtype};
+            !ln_constants_find(known, made, &index))
+            c->places[c->count++] = describe(made, entry);
     }
 }
 
-static ln_status extend(ln_constants *c, const ln_constants *known, const recipes *r)
+static ln_status extend(ln_constants *c, const ln_constants *known, const ln_recipes *r)
 {
     c->places = ln_alloc_array(known->count + r->count + 1, sizeof *c->places);
     if (!c->places)
@@ -291,13 +175,13 @@ ln_status ln_constants_extend(const ln_constants *constants, const ln_context *c
     ln_constants *c = ln_alloc(sizeof *c);
     if (!c)
         return LN_NO_MEMORY;
-    recipes r;
-    ln_status status = recipes_init(&r, ctx);
+    ln_recipes r;
+    ln_status status = ln_recipes_init(&r, ctx);
     if (status == LN_OK)
-        status = find_recipes(&r);
+        status = ln_recipes_find(&r, NULL);
     if (status == LN_OK)
         status = extend(c, constants, &r);
-    recipes_deinit(&r);
+    ln_recipes_deinit(&r);
     if (status != LN_OK || c->count == 0) {
         ln_constants_destroy(c);
         return status;
@@ -330,24 +214,49 @@ typedef struct pinning {
     size_t ends[LN_MEM_TYPE_SIZE];
 } pinning;
 
+static bool is_like(const ln_shared_constant *c, const ln_tensor_entry *entry)
+{
+    const tl_tensor *tensor = entry->tensor;
+    return c->mtype == entry->mtype && c->dtype == tensor->dtype && c->ndim == tensor->ndim &&
+           memcmp(c->dims, tensor->dims, (size_t)c->ndim * sizeof *c->dims) == 0;
+}
+
 static bool is_region(const ln_plan_records *r, size_t i)
 {
     const ln_plan_value *v = &r->values[i];
     return r->roots[i] == i && v->is_static && !v->is_load && v->byte_count > 0;
 }
 
-static void pin_value(pinning *p, const recipes *made_by, size_t i)
+// Value `i` is the shared constant `at`.
+static void pin_at(pinning *p, size_t i, size_t at)
 {
     ln_plan_value *v = &p->r->values[i];
-    const recipe *made = ln_hash_find(made_by->by_name, v->name);
-    const place *found = made ? find_place(p->constants, made) : NULL;
-    size_t at = found ? (size_t)(found - p->constants->places) : 0;
-    if (!found || p->is_taken[at] || found->mtype != v->mtype)
-        return;
     p->is_taken[at] = p->is_shared[i] = true;
-    v->offset = found->offset;
+    v->offset = p->constants->places[at].offset;
     if (v->offset + v->byte_count > p->ends[v->mtype])
         p->ends[v->mtype] = v->offset + v->byte_count;
+}
+
+static void pin_value(pinning *p, const ln_recipes *made_by, size_t i)
+{
+    const ln_tensor_entry *entry = p->r->entries[i];
+    const ln_recipe *made = ln_recipes_of(made_by, entry->name);
+    size_t at;
+    if (made && ln_constants_find(p->constants, made, &at) && !p->is_taken[at] &&
+        is_like(&p->constants->places[at], entry))
+        pin_at(p, i, at);
+}
+
+// Those that nothing else makes first.
+static void pin_values(pinning *p, const ln_recipes *made_by)
+{
+    size_t count = p->r->plan.value_count;
+    for (size_t i = 0; i < count; i++)
+        if (p->r->entries[i]->shared_index)
+            pin_at(p, i, p->r->entries[i]->shared_index - 1);
+    for (size_t i = 0; i < count; i++)
+        if (is_region(p->r, i) && !p->r->entries[i]->shared_index)
+            pin_value(p, made_by, i);
 }
 
 // The others come after the whole region of the first plan.
@@ -362,14 +271,12 @@ static ln_status place_value(pinning *p, size_t i)
     return LN_OK;
 }
 
-static ln_status place_regions(pinning *p, const recipes *made_by)
+static ln_status place_regions(pinning *p, const ln_recipes *made_by)
 {
     size_t count = p->r->plan.value_count;
     for (int m = 0; m < LN_MEM_TYPE_SIZE; m++)
         p->ends[m] = ln_mem_type_align((ln_mem_type)m);
-    for (size_t i = 0; i < count; i++)
-        if (is_region(p->r, i))
-            pin_value(p, made_by, i);
+    pin_values(p, made_by);
     for (int m = 0; m < LN_MEM_TYPE_SIZE; m++)
         (void)ln_size_align(p->ends[m], ln_mem_type_align((ln_mem_type)m),
                             &p->ends[m]); // inside a region that is there
@@ -402,7 +309,7 @@ static ln_status place_rest(pinning *p)
     return LN_OK;
 }
 
-static ln_status pin(pinning *p, const recipes *made_by)
+static ln_status pin(pinning *p, const ln_recipes *made_by)
 {
     size_t count = p->r->plan.value_count;
     p->is_taken = ln_alloc_array(p->constants->count + 1, sizeof *p->is_taken);
@@ -422,17 +329,17 @@ static ln_status pin(pinning *p, const recipes *made_by)
 ln_status ln_constants_pin(const ln_constants *constants, const ln_context *ctx,
                            ln_plan_records *records)
 {
-    recipes made_by;
-    ln_status status = recipes_init(&made_by, ctx);
+    ln_recipes made_by;
+    ln_status status = ln_recipes_init(&made_by, ctx);
     if (status == LN_OK && !has_graphs(ctx))
-        status = find_recipes(&made_by);
+        status = ln_recipes_find(&made_by, NULL);
     pinning p = {.constants = constants, .r = records};
     if (status == LN_OK)
         status = pin(&p, &made_by);
     ln_free(p.is_taken);
     ln_free(p.is_shared);
     ln_free(p.old_offset);
-    recipes_deinit(&made_by);
+    ln_recipes_deinit(&made_by);
     return status;
 }
 

@@ -19,9 +19,19 @@
 
 #include <lightnet/context.h>
 
+#include "compile/recipes.h"
 #include "ir/plan_records.h"
 
 typedef struct ln_constants ln_constants;
+
+// One of them, and where it is.
+typedef struct ln_shared_constant {
+    ln_recipe made;
+    size_t offset;
+    ln_mem_type mtype;
+    tl_dtype dtype;
+    int ndim, dims[TL_MAXDIM];
+} ln_shared_constant;
 
 // Those in the static region of `ctx`, which is LOADED, or PLANNED and about to be; NULL if there
 // are none that another plan can use: of a model with graphs, and where constants were computed
@@ -33,6 +43,11 @@ ln_status ln_constants_create(const ln_context *ctx, ln_constants **out_constant
 ln_status ln_constants_extend(const ln_constants *constants, const ln_context *ctx,
                               ln_constants **out_constants);
 void ln_constants_destroy(ln_constants *constants); // NULL is fine
+
+// The one that is made in such a way; false: there is none.
+bool ln_constants_find(const ln_constants *constants, const ln_recipe *made, size_t *out_index);
+const ln_shared_constant *ln_constants_at(const ln_constants *constants, size_t index);
+size_t ln_constants_count(const ln_constants *constants);
 
 // Where their static region ends, for each memory type.
 const size_t *ln_constants_ends(const ln_constants *constants);

@@ -50,6 +50,13 @@ bool ln_plans_have_instances(const ln_context *ctx);
 // threads may call them at once. `ctx` need no longer be LOADED.
 ln_status ln_plans_make_instance(const ln_context *ctx, const ln_context *caller, size_t count,
                                  const ln_input_shape *shapes, ln_context **out_instance);
+
+// The same, spared of operators that compute what is shared; and the instance with all operators
+// for the shapes of one that is `spared`.
+ln_status ln_plans_make_spared(const ln_context *ctx, const ln_context *caller, size_t count,
+                               const ln_input_shape *shapes, ln_context **out_instance);
+ln_status ln_plans_make_whole(const ln_context *ctx, const ln_context *caller,
+                              const ln_context *spared, ln_context **out_instance);
 ln_status ln_plans_load_instance(const ln_context *ctx, ln_context *instance);
 
 // Whether there are constants that instances share, those of clones of `ctx` too.

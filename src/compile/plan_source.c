@@ -281,59 +281,61 @@ static ln_status list_shapes(const ln_context *ctx, size_t count, const ln_input
 }
 
 // *out_instance is NULL if there is no template for such shapes.
-static ln_status make_instance(ln_plan_source *s, const ln_context *caller, size_t count,
-                               const ln_input_shape *shapes, ln_context **out_instance)
+static ln_status make_instance(ln_plan_source *s, const ln_plan_request *request,
+                               ln_context **out_instance)
 {
+    const ln_constants *spared_by = request->is_spared ? request->constants : NULL;
     *out_instance = NULL;
     if (!s->is_usual)
         return LN_OK;
-    LN_TRY(ln_turn_take(&s->turn, caller));
-    ln_status status = ln_templates_make(s->templates, caller, count, shapes, out_instance);
+    LN_TRY(ln_turn_take(&s->turn, request->caller));
+    ln_status status = ln_templates_make(s->templates, request->caller, request->count,
+                                         request->shapes, spared_by, out_instance);
     ln_turn_give(&s->turn);
     return status;
 }
 
 // `range`: whose envelope the plan has; NULL: none.
-static ln_status compile_plan(ln_plan_source *s, const ln_range *range, const ln_context *caller,
-                              ln_constants *constants, size_t count, const ln_input_shape *shapes,
-                              ln_context **out_plan)
+static ln_status compile_plan(ln_plan_source *s, const ln_range *range,
+                              const ln_plan_request *request, ln_context **out_plan)
 {
     LN_TRY(ln_context_clone(s->model, out_plan));
-    (void)ln_context_set_limits(*out_plan, &caller->limits);
-    (*out_plan)->timeout = caller->timeout;
-    (*out_plan)->constants = constants;
-    LN_TRY(ln_context_set_run_shapes(*out_plan, count, shapes));
+    ln_context *plan = *out_plan;
+    (void)ln_context_set_limits(plan, &request->caller->limits);
+    plan->timeout = request->caller->timeout;
+    plan->constants = request->constants;
+    LN_TRY(ln_context_set_run_shapes(plan, request->count, request->shapes));
     if (range)
-        ln_range_apply(range, *out_plan);
+        ln_range_apply(range, plan);
     ln_skips skips = s->skips; // which are read alone; what is counted is of this plan
-    (*out_plan)->skips = &skips;
-    ln_status status = ln_context_compile_once(*out_plan, s->target, &s->options);
-    (*out_plan)->skips = NULL;
+    plan->skips = &skips;
+    ln_status status = ln_context_compile_once(plan, s->target, &s->options);
+    plan->skips = NULL;
     return status;
 }
 
-static ln_status make_plan(ln_plan_source *s, const ln_range *range, const ln_context *caller,
-                           ln_constants *constants, size_t count, const ln_input_shape *shapes,
+// The request says the shapes of all inputs.
+static ln_status make_plan(ln_plan_source *s, const ln_range *range, const ln_plan_request *request,
                            ln_context **out_plan)
 {
-    LN_TRY(make_instance(s, caller, count, shapes, out_plan));
+    LN_TRY(make_instance(s, request, out_plan));
     if (!*out_plan)
-        return compile_plan(s, range, caller, constants, count, shapes, out_plan);
-    (*out_plan)->constants = constants;
+        return compile_plan(s, range, request, out_plan);
+    (*out_plan)->constants = request->constants;
     if (range)
         ln_range_apply(range, *out_plan);
     return ln_context_plan_once(*out_plan, s->target, &s->options);
 }
 
-static ln_status make(ln_plan_source *source, const ln_range *range, const ln_context *ctx,
-                      const ln_context *caller, ln_constants *constants, size_t count,
-                      const ln_input_shape *shapes, ln_context **out_plan)
+static ln_status make(ln_plan_source *source, const ln_range *range, const ln_plan_request *request,
+                      ln_context **out_plan)
 {
-    size_t total;
+    ln_plan_request whole = *request;
     ln_input_shape *all;
     *out_plan = NULL;
-    LN_TRY(list_shapes(ctx, count, shapes, &total, &all));
-    ln_status status = make_plan(source, range, caller, constants, total, all, out_plan);
+    LN_TRY(list_shapes(request->ctx, request->count, request->shapes, &whole.count, &all));
+    whole.shapes = all;
+    ln_status status = make_plan(source, range, &whole, out_plan);
     ln_free(all);
     if (status == LN_OK)
         return LN_OK;
@@ -342,18 +344,16 @@ static ln_status make(ln_plan_source *source, const ln_range *range, const ln_co
     return status;
 }
 
-ln_status ln_plan_source_make(ln_plan_source *source, const ln_context *ctx,
-                              const ln_context *caller, ln_constants *constants, size_t count,
-                              const ln_input_shape *shapes, ln_context **out_plan)
+ln_status ln_plan_source_make(ln_plan_source *source, const ln_plan_request *request,
+                              ln_context **out_plan)
 {
-    return make(source, source->range, ctx, caller, constants, count, shapes, out_plan);
+    return make(source, source->range, request, out_plan);
 }
 
-ln_status ln_plan_source_make_alone(ln_plan_source *source, const ln_context *ctx,
-                                    const ln_context *caller, ln_constants *constants, size_t count,
-                                    const ln_input_shape *shapes, ln_context **out_plan)
+ln_status ln_plan_source_make_alone(ln_plan_source *source, const ln_plan_request *request,
+                                    ln_context **out_plan)
 {
-    return make(source, NULL, ctx, caller, constants, count, shapes, out_plan);
+    return make(source, NULL, request, out_plan);
 }
 
 // ---- The first plan ----
@@ -394,11 +394,12 @@ ln_status ln_plan_source_compile(ln_plan_source *source, ln_context *ctx,
         return compile_first(source, ctx, options);
     if (source->range)
         LN_TRY(ln_range_measure(source->range, source, ctx));
-    size_t total;
+    ln_plan_request request = {.ctx = ctx, .caller = ctx};
     ln_input_shape *all;
     ln_context *instance;
-    LN_TRY(list_shapes(ctx, 0, NULL, &total, &all));
-    ln_status status = make_instance(source, ctx, total, all, &instance);
+    LN_TRY(list_shapes(ctx, 0, NULL, &request.count, &all));
+    request.shapes = all;
+    ln_status status = make_instance(source, &request, &instance);
     ln_free(all);
     LN_TRY(status);
     if (!instance && source->range)

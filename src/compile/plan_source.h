@@ -37,16 +37,22 @@ ln_range *ln_plan_source_range(const ln_plan_source *source);
 ln_status ln_plan_source_compile(ln_plan_source *source, ln_context *ctx,
                                  const ln_optimize_options *options);
 
-// A plan for the shapes that `ctx` has, where `shapes` does not say others, with the limits and
-// time of `caller`; `constants`, which may be NULL, are where they are. The caller frees *out_plan,
-// PLANNED.
-ln_status ln_plan_source_make(ln_plan_source *source, const ln_context *ctx,
-                              const ln_context *caller, ln_constants *constants, size_t count,
-                              const ln_input_shape *shapes, ln_context **out_plan);
+// What a plan is asked for.
+typedef struct ln_plan_request {
+    const ln_context *ctx;    // whose shapes it has where `shapes` does not say others
+    const ln_context *caller; // whose limits and time it has
+    ln_constants *constants;  // where those that plans share are; NULL: it shares none
+    bool is_spared;           // it need not have the operators that compute those (spares.h)
+    size_t count;
+    const ln_input_shape *shapes;
+} ln_plan_request;
+
+// The caller frees *out_plan, PLANNED.
+ln_status ln_plan_source_make(ln_plan_source *source, const ln_plan_request *request,
+                              ln_context **out_plan);
 
 // The same without what the range says of tensors.
-ln_status ln_plan_source_make_alone(ln_plan_source *source, const ln_context *ctx,
-                                    const ln_context *caller, ln_constants *constants, size_t count,
-                                    const ln_input_shape *shapes, ln_context **out_plan);
+ln_status ln_plan_source_make_alone(ln_plan_source *source, const ln_plan_request *request,
+                                    ln_context **out_plan);
 
 #endif

@@ -547,7 +547,9 @@ static ln_status make_plan(ln_range *range, ln_plan_source *source, const ln_con
     ln_input_shape *shapes;
     const ln_context *model = ln_plan_source_model(source);
     LN_TRY(make_shapes(range, model, values, &count, &shapes));
-    ln_status status = ln_plan_source_make(source, ctx, ctx, constants, count, shapes, out_plan);
+    ln_plan_request request = {
+        .ctx = ctx, .caller = ctx, .constants = constants, .count = count, .shapes = shapes};
+    ln_status status = ln_plan_source_make(source, &request, out_plan);
     ln_free(shapes);
     return status == LN_OK ? LN_OK : fail_shape(range, values);
 }

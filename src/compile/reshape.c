@@ -152,22 +152,22 @@ static ln_status fail_in_range(const ln_range *range, const ln_context *plan)
 }
 
 // As ln_plan_source_make; LN_INVALID if the shapes are not in range.
-static ln_status make_in_range(const shape_plans *p, const ln_context *ctx,
-                               const ln_context *caller, ln_constants *constants, size_t count,
-                               const ln_input_shape *shapes, ln_context **out_plan)
+static ln_status make_in_range(const shape_plans *p, const ln_plan_request *request,
+                               ln_context **out_plan)
 {
     const ln_range *range = ln_plan_source_range(p->source);
     *out_plan = NULL;
     if (range)
-        LN_TRY(ln_range_check(range, ln_plan_source_model(p->source), count, shapes));
-    LN_TRY(ln_plan_source_make(p->source, ctx, caller, constants, count, shapes, out_plan));
+        LN_TRY(ln_range_check(range, ln_plan_source_model(p->source), request->count,
+                              request->shapes));
+    LN_TRY(ln_plan_source_make(p->source, request, out_plan));
     if (is_in_workspace(range, *out_plan))
         return LN_OK;
     // Where some tensor is larger than in all shapes that were looked at, others may be smaller:
     // the shape has a plan of its own.
     ln_context_free(*out_plan);
     *out_plan = NULL;
-    LN_TRY(ln_plan_source_make_alone(p->source, ctx, caller, constants, count, shapes, out_plan));
+    LN_TRY(ln_plan_source_make_alone(p->source, request, out_plan));
     if (is_in_workspace(range, *out_plan))
         return LN_OK;
     ln_status status = fail_in_range(range, *out_plan);
@@ -243,12 +243,36 @@ bool ln_plans_have_instances(const ln_context *ctx)
     return ln_context_has_open_input(ctx) ? ln_plans_follow(ctx) : can_have_instances(ctx);
 }
 
+static ln_status make_instance(const ln_context *ctx, ln_plan_request request,
+                               ln_context **out_instance)
+{
+    const shape_plans *p = (const shape_plans *)ctx->plans;
+    request.constants = ln_instance_constants_latest(p->constants);
+    return make_in_range(p, &request, out_instance);
+}
+
 ln_status ln_plans_make_instance(const ln_context *ctx, const ln_context *caller, size_t count,
                                  const ln_input_shape *shapes, ln_context **out_instance)
 {
-    const shape_plans *p = (const shape_plans *)ctx->plans;
-    return make_in_range(p, ctx, caller, ln_instance_constants_latest(p->constants), count, shapes,
-                         out_instance);
+    return make_instance(
+        ctx, (ln_plan_request){.ctx = ctx, .caller = caller, .count = count, .shapes = shapes},
+        out_instance);
+}
+
+ln_status ln_plans_make_spared(const ln_context *ctx, const ln_context *caller, size_t count,
+                               const ln_input_shape *shapes, ln_context **out_instance)
+{
+    return make_instance(
+        ctx,
+        (ln_plan_request){
+            .ctx = ctx, .caller = caller, .is_spared = true, .count = count, .shapes = shapes},
+        out_instance);
+}
+
+ln_status ln_plans_make_whole(const ln_context *ctx, const ln_context *caller,
+                              const ln_context *spared, ln_context **out_instance)
+{
+    return make_instance(ctx, (ln_plan_request){.ctx = spared, .caller = caller}, out_instance);
 }
 
 ln_status ln_plans_load_instance(const ln_context *ctx, ln_context *instance)
@@ -436,7 +460,8 @@ ln_status ln_plans_compile(struct ln_plans *plans, ln_context *ctx,
 ln_status ln_plans_replan(ln_context *ctx, size_t count, const ln_input_shape *shapes)
 {
     ln_context *plan;
-    LN_TRY(make_in_range((const shape_plans *)ctx->plans, ctx, ctx, NULL, count, shapes, &plan));
+    const ln_plan_request request = {.ctx = ctx, .caller = ctx, .count = count, .shapes = shapes};
+    LN_TRY(make_in_range((const shape_plans *)ctx->plans, &request, &plan));
     ln_context_exchange(ctx, plan);
     ln_context_free(plan);
     return LN_OK;

@@ -23,7 +23,9 @@
 #include "base/name_hash.h"
 #include "base/text.h"
 #include "compile/choices.h"
+#include "compile/clone.h"
 #include "compile/facts.h"
+#include "compile/spares.h"
 #include "ir/context.h"
 #include "ir/open.h"
 #include "ir/param_number.h"
@@ -48,6 +50,8 @@ typedef struct class_template {
     number *numbers;
     size_t number_count, number_capacity;
     ln_choices choices;
+    bool *varies;      // of each operator: whether its parameters depend on the shape
+    ln_spares *spares; // NULL: not needed yet
 } class_template;
 
 struct ln_templates {
@@ -66,6 +70,8 @@ static void template_destroy(class_template *t)
     if (!t)
         return;
     ln_free(t->class_key);
+    ln_spares_destroy(t->spares);
+    ln_free(t->varies);
     ln_context_free(t->rewritten);
     ln_facts_deinit(&t->facts);
     ln_free(t->numbers);
@@ -446,15 +452,34 @@ static bool has_same_algorithms(const class_template *t, const witnesses *w)
     return true;
 }
 
+static ln_status compare_ops(class_template *t, const witnesses *w, bool *out_is_fit)
+{
+    size_t index = 0;
+    for (const ln_list *l = w->ctx[0]->ops; l && *out_is_fit; l = l->next) {
+        size_t number_count = t->number_count;
+        LN_TRY(compare_op(t, w, l->data, out_is_fit));
+        t->varies[index++] = t->number_count > number_count;
+    }
+    return LN_OK;
+}
+
+// What packs weights comes before the operator that reads them and says how.
+static void note_chosen(class_template *t, const ln_context *rewritten)
+{
+    size_t index = 0;
+    for (const ln_list *l = rewritten->ops; l; l = l->next, index++)
+        t->varies[index] = t->varies[index] || ln_choices_have(&t->choices, l->data);
+}
+
 static ln_status compare_lists(class_template *t, const witnesses *w, bool *out_is_fit)
 {
-    *out_is_fit = ln_list_length(w->ctx[0]->ops) == ln_list_length(w->ctx[1]->ops);
-    const ln_op *op;
-    LN_LIST_FOREACH (op, w->ctx[0]->ops) {
-        if (!*out_is_fit)
-            break;
-        LN_TRY(compare_op(t, w, op, out_is_fit));
-    }
+    size_t count = (size_t)ln_list_length(w->ctx[0]->ops);
+    *out_is_fit = count == (size_t)ln_list_length(w->ctx[1]->ops);
+    t->varies = ln_alloc_array(count + 1, sizeof *t->varies);
+    if (!t->varies)
+        return LN_NO_MEMORY;
+    LN_TRY(compare_ops(t, w, out_is_fit));
+    note_chosen(t, w->ctx[0]);
     *out_is_fit = *out_is_fit && has_same_algorithms(t, w);
     return LN_OK;
 }
@@ -604,8 +629,20 @@ static bool agrees(const ln_context *instance, const ln_context *model)
     return true;
 }
 
+static ln_status copy_template(class_template *t, const ln_constants *spared_by,
+                               ln_context **out_instance)
+{
+    if (!spared_by)
+        return ln_context_clone(t->rewritten, out_instance);
+    if (!t->spares)
+        LN_TRY(ln_spares_create(t->rewritten, t->varies, &t->spares));
+    LN_TRY(ln_spares_find(t->spares, spared_by));
+    return ln_context_clone_spared(t->rewritten, t->spares, out_instance);
+}
+
 static ln_status make_instance(const ln_templates *templates, class_template *t,
-                               const ln_context *ctx, ln_context **out_instance)
+                               const ln_context *ctx, const ln_constants *spared_by,
+                               ln_context **out_instance)
 {
     bool is_fit = false;
     LN_TRY(ln_facts_derive(&t->facts, templates->model, &is_fit));
@@ -619,7 +656,7 @@ static ln_status make_instance(const ln_templates *templates, class_template *t,
     (void)ln_context_set_limits(t->rewritten, &ctx->limits);
     t->rewritten->timeout = ctx->timeout;
     ln_context *instance = NULL;
-    ln_status status = ln_context_clone(t->rewritten, &instance);
+    ln_status status = copy_template(t, spared_by, &instance);
     if (is_fatal(status))
         return status;
     ln_error_restore(&earlier);
@@ -655,7 +692,8 @@ static ln_status need_model(ln_templates *templates, const ln_context *ctx)
 }
 
 static ln_status make_for(ln_templates *templates, const ln_context *ctx, binding *b, size_t count,
-                          const ln_input_shape *shapes, ln_context **out_instance)
+                          const ln_input_shape *shapes, const ln_constants *spared_by,
+                          ln_context **out_instance)
 {
     LN_TRY(need_model(templates, ctx));
     class_template *t;
@@ -663,18 +701,19 @@ static ln_status make_for(ln_templates *templates, const ln_context *ctx, bindin
     if (!t->rewritten || !has_multiples(t, b))
         return LN_OK;
     LN_TRY(ln_context_set_run_shapes(templates->model, count, shapes));
-    return make_instance(templates, t, ctx, out_instance);
+    return make_instance(templates, t, ctx, spared_by, out_instance);
 }
 
 ln_status ln_templates_make(ln_templates *templates, const ln_context *ctx, size_t count,
-                            const ln_input_shape *shapes, ln_context **out_instance)
+                            const ln_input_shape *shapes, const ln_constants *spared_by,
+                            ln_context **out_instance)
 {
     *out_instance = NULL;
     binding b = {0};
     bool is_fit;
     ln_status status = binding_init(&b, templates->source, count, shapes, &is_fit);
     if (status == LN_OK && is_fit && can_have_templates(templates, &b))
-        status = make_for(templates, ctx, &b, count, shapes, out_instance);
+        status = make_for(templates, ctx, &b, count, shapes, spared_by, out_instance);
     binding_deinit(&b);
     return status;
 }

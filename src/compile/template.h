@@ -12,6 +12,8 @@
 #include <lightnet/context.h>
 #include <lightnet/optimize.h>
 
+#include "compile/constants.h"
+
 typedef struct ln_templates ln_templates;
 
 // Templates of `model`, a READY context, which is borrowed.
@@ -21,8 +23,10 @@ void ln_templates_destroy(ln_templates *templates); // NULL is fine
 
 // *out_instance is a READY context with the rewritten operators for `shapes`, which say those of
 // all inputs, with limits and time as `ctx` has them. NULL: the model is compiled for them.
-// Fails where the model refuses the shapes, or memory or time is gone.
+// `spared_by`: what instances share, so that this one need not compute it; NULL: it has all
+// operators. Fails where the model refuses the shapes, or memory or time is gone.
 ln_status ln_templates_make(ln_templates *templates, const ln_context *ctx, size_t count,
-                            const ln_input_shape *shapes, ln_context **out_instance);
+                            const ln_input_shape *shapes, const ln_constants *spared_by,
+                            ln_context **out_instance);
 
 #endif

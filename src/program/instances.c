@@ -16,6 +16,7 @@
 #include "base/error_state.h"
 #include "compile/instance.h"
 #include "compile/runner.h"
+#include "compile/spares.h"
 #include "ir/context.h"
 #include "ir/open.h"
 
@@ -257,12 +258,27 @@ ln_status ln_instances_share_home(ln_instances *all)
     return LN_OK;
 }
 
+// Copies of the context run a plan that is no frame, with all operators.
+static ln_status make_plan(ln_instances *all, const ln_context *caller, size_t count,
+                           const ln_input_shape *shapes, ln_context **out_plan)
+{
+    *out_plan = NULL;
+    if (!atomic_load(&all->has_plan_without_frame))
+        LN_TRY(ln_plans_make_spared(all->home, caller, count, shapes, out_plan));
+    if (*out_plan && (ln_frame_fits(*out_plan) || !ln_context_is_spared(*out_plan)))
+        return LN_OK;
+    if (*out_plan)
+        atomic_store(&all->has_plan_without_frame, true);
+    ln_context_free(*out_plan);
+    return ln_plans_make_instance(all->home, caller, count, shapes, out_plan);
+}
+
 static ln_status make(ln_instances *all, const ln_context *caller, size_t count,
                       const ln_input_shape *shapes, bool is_first, made *m)
 {
     if (is_first)
         LN_TRY(ln_instances_share_home(all));
-    LN_TRY(ln_plans_make_instance(all->home, caller, count, shapes, &m->ctx));
+    LN_TRY(make_plan(all, caller, count, shapes, &m->ctx));
     if (is_first && !all->has_first && !all->current)
         LN_TRY(unload_home(all, caller));
     LN_TRY(ln_plans_load_instance(all->home, m->ctx));
@@ -449,6 +465,30 @@ static ln_status clone_home(ln_instances *all, const ln_context *caller, ln_cont
     return status;
 }
 
+// With the operators that the instance of the row was spared.
+static ln_status make_whole(ln_instances *all, const ln_context *caller, const ln_row *r,
+                            ln_context **out_ctx)
+{
+    ln_context *ctx;
+    LN_TRY(ln_plans_make_whole(all->home, caller, r->ctx, &ctx));
+    ln_status status = ln_plans_load_instance(all->home, ctx);
+    if (status == LN_OK)
+        *out_ctx = ctx;
+    else
+        ln_context_free(ctx);
+    return status;
+}
+
+static ln_status copy_instance(ln_instances *all, const ln_context *caller, const ln_row *r,
+                               ln_context **out_clone)
+{
+    if (!r->ctx)
+        return clone_home(all, caller, out_clone);
+    if (ln_context_is_spared(r->ctx))
+        return make_whole(all, caller, r, out_clone);
+    return ln_context_clone(r->ctx, out_clone);
+}
+
 // Of the instance.
 static ln_status clone_instance(ln_instances *all, const ln_context *caller, ln_row *r,
                                 ln_context **out_clone)
@@ -458,7 +498,7 @@ static ln_status clone_instance(ln_instances *all, const ln_context *caller, ln_
     r->idle = NULL;
     pthread_mutex_unlock(&all->lock);
     if (!*out_clone)
-        return r->ctx ? ln_context_clone(r->ctx, out_clone) : clone_home(all, caller, out_clone);
+        return copy_instance(all, caller, r, out_clone);
     ln_memory *workspace;
     ln_status status = ln_memory_create_raw((*out_clone)->devices, (*out_clone)->static_sizes,
                                             (*out_clone)->mem_sizes, &workspace);

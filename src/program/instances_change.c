@@ -16,6 +16,7 @@
 #include "compile/exchange.h"
 #include "compile/instance.h"
 #include "compile/runner.h"
+#include "compile/spares.h"
 #include "ir/bound.h"
 #include "ir/context.h"
 #include "ir/open.h"
@@ -84,14 +85,14 @@ static ln_status need_plan(ln_instances *all, size_t key_count, const ln_input_s
                            size_t count, const ln_input_shape *shapes, ln_row **out_row)
 {
     ln_row *r = *out_row = ln_row_find(all, key_count, key);
-    if (r && r->state == READY) {
+    if (r && r->state == READY && !(r->ctx && ln_context_is_spared(r->ctx))) {
         ln_instance_destroy(r->instance);
         ln_context_free(r->idle);
         r->held.instance = r->instance = NULL;
         r->idle = NULL;
         return LN_OK;
     }
-    if (r) // its error is asked for again
+    if (r) // its error is asked for again, or all its operators
         drop(all, r);
     ln_context *plan;
     LN_TRY(ln_instances_share_home(all));

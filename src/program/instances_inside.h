@@ -5,6 +5,7 @@
 #define LN_PROGRAM_INSTANCES_INSIDE_H
 
 #include <pthread.h>
+#include <stdatomic.h>
 
 #include "compile/reshape.h"
 #include "ir/turn.h"
@@ -44,8 +45,9 @@ struct ln_instances {
     pthread_cond_t changed;
     ln_row *rows;
     size_t count, use_count;
-    size_t byte_count;           // of constants: of the rows, and those that they share
-    size_t workspace_byte_count; // of `current`, beside which the others are
+    size_t byte_count;                  // of constants: of the rows, and those that they share
+    size_t workspace_byte_count;        // of `current`, beside which the others are
+    atomic_bool has_plan_without_frame; // such as others of the model are likely to be
     enum { NO_FIRST, MAKING_FIRST, HAS_FIRST } sharing; // of constants, which the first one has
 };
 

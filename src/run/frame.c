@@ -52,7 +52,7 @@ static bool is_grouped(const ln_op *op)
 // A step by itself.
 static bool is_step(const ln_op *op)
 {
-    return op->run && !ln_op_is_constant(op) && !is_grouped(op);
+    return op->run && !is_grouped(op) && !ln_op_is_constant(op);
 }
 
 // The group of the context, LOADED, that begins at `op`, not yet at *index of its groups, which
@@ -127,8 +127,8 @@ bool ln_frame_fits(const ln_context *ctx)
         return false;
     const ln_op *op;
     LN_LIST_FOREACH (op, ctx->ops)
-        if (is_grouped(op) ? makes_static(op)
-                           : is_step(op) && !fits(op, ctx->state == LN_CONTEXT_LOADED))
+        if (is_step(op) ? !fits(op, ctx->state == LN_CONTEXT_LOADED)
+                        : is_grouped(op) && makes_static(op))
             return false;
     size_t cursor = 0;
     void *value;
