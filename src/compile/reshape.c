@@ -31,7 +31,7 @@
 typedef struct shape_plans {
     struct ln_plans base;
     ln_plan_source *source;
-    bool has_constants; // of the first plan, enough that other shapes are worth plans, or a device
+    bool has_few_constants; // so that each plan may have its own
     // Of the plan that the context has, when it was loaded.
     unsigned constants_version, params_version;
     ln_instance_constants *constants; // of plans for other shapes; NULL: it is not loaded
@@ -178,37 +178,27 @@ static ln_status make_in_range(const shape_plans *p, const ln_plan_request *requ
 
 // ---- Instances of a program ----
 
-// Constants of fewer bytes are not worth a plan for each shape that runs.
-#define MIN_CONSTANT_BYTES (256 << 10)
+// Plans of a model with graphs inside share no constants, and each takes a compilation.
+#define MAX_GRAPH_CONSTANTS (16 << 20)
 
-// Those that stay after loading, in memory of the model or in its file: which it is depends on how
-// that is laid out.
-static bool has_constants(const ln_context *ctx)
+static ln_status add_constants(ln_context *ctx, void *user)
 {
-    size_t sum = 0, cursor = 0;
+    size_t *sum = user, cursor = 0;
     void *value;
     while (ln_hash_next(ctx->tensor_table, &cursor, NULL, &value)) {
         const ln_tensor_entry *entry = value;
-        if (entry->isstatic && !entry->is_load && !entry->is_input && !entry->owner &&
-            entry->mtype == LN_MEM_CPU)
-            sum += tl_tensor_size(entry->tensor);
+        if (entry->isstatic && !entry->is_input && !entry->owner)
+            *sum += tl_tensor_size(entry->tensor);
     }
-    return sum >= MIN_CONSTANT_BYTES;
+    return LN_OK;
 }
 
-// Devices compute with shapes that are known, so that one that is in the target is of no use else.
-static bool has_device(const ln_context *ctx)
+static bool has_few_constants(ln_context *ctx)
 {
-    char name[LN_MAX_NAME_LEN];
-    for (const char *at = ctx->target; at && *at; at += *at == ',') {
-        size_t len = strcspn(at, ",");
-        snprintf(name, sizeof name, "%.*s", (int)len, at);
-        const ln_arch *arch = ln_arch_find(name);
-        if (arch && ln_arch_is_device(arch))
-            return true;
-        at += len;
-    }
-    return false;
+    size_t sum = 0;
+    (void)add_constants(ctx, &sum);
+    (void)ln_context_each_graph(ctx, add_constants, &sum);
+    return sum <= MAX_GRAPH_CONSTANTS;
 }
 
 // Whether the types of inputs are known, and are numbers, in main memory.
@@ -232,10 +222,10 @@ static bool can_have_instances(const ln_context *ctx)
 
 bool ln_plans_follow(const ln_context *ctx)
 {
-    return can_have_instances(ctx) && !ctx->graphs &&
-           ((const shape_plans *)ctx->plans)->has_constants && ln_context_has_open_input(ctx) &&
-           has_plain_inputs(ctx) &&
-           !ln_plan_source_range(((const shape_plans *)ctx->plans)->source);
+    const shape_plans *p = (const shape_plans *)ctx->plans;
+    return can_have_instances(ctx) && (!ctx->graphs || p->has_few_constants) &&
+           ln_context_has_open_input(ctx) && has_plain_inputs(ctx) &&
+           !ln_plan_source_range(p->source);
 }
 
 bool ln_plans_have_instances(const ln_context *ctx)
@@ -401,8 +391,8 @@ ln_status ln_plans_share(const ln_context *ctx, ln_context *clone)
     LN_TRY(plans_create(from->source, &p));
     p->constants_version = from->constants_version;
     p->params_version = from->params_version;
-    p->has_constants = from->has_constants;
     p->constants = ln_instance_constants_retain(from->constants);
+    p->has_few_constants = from->has_few_constants;
     clone->plans = &p->base;
     return LN_OK;
 }
@@ -452,9 +442,8 @@ ln_status ln_plans_compile(struct ln_plans *plans, ln_context *ctx,
                            const ln_optimize_options *options)
 {
     shape_plans *p = (shape_plans *)plans;
-    LN_TRY(ln_plan_source_compile(p->source, ctx, options));
-    p->has_constants = has_constants(ctx) || has_device(ctx);
-    return LN_OK;
+    p->has_few_constants = has_few_constants(ctx); // as it was read
+    return ln_plan_source_compile(p->source, ctx, options);
 }
 
 ln_status ln_plans_replan(ln_context *ctx, size_t count, const ln_input_shape *shapes)

@@ -1089,18 +1089,24 @@ TEST(memory_does_not_grow_with_the_number_of_shapes)
     close_library();
 }
 
-// Of a model without constants that are worth plans, whose values come and go. Each run has a size
-// of its own, the last ones small ones.
+// Of a program without plans, since a constant was set, whose values come and go. Each run has a
+// size of its own, the last ones small ones.
 TEST(values_of_many_sizes_leave_nothing_behind)
 {
     enum { COUNT = 1000 };
     static const ln_allocator counted = {.resize = counted_resize, .release = counted_release};
     static const char text[] =
         "input(| dst=x | dtype=TL_FLOAT, dims=[-1, 64], names=[\"N\", \"\"]);\n"
-        "Exp(input=x | output=e |);\nSoftmax(input=e | output=y |);\noutput(src=y | |);\n";
+        "create(| dst=w | dtype=TL_FLOAT, dims=[1], data=[2]);\n"
+        "Mul(A=x, B=w | C=m |);\n"
+        "Exp(input=m | output=e |);\nSoftmax(input=e | output=y |);\noutput(src=y | |);\n";
     open_library();
     ln_allocator_set(&counted);
-    ln_program *program = program_with(text, NULL);
+    ln_context *ctx = load_text(text, "cpu");
+    CHECK_OK(ln_context_set_data(ctx, "w", (float[]){1}));
+    ln_program *program;
+    CHECK_OK(ln_program_create(ctx, &program));
+    close_context(ctx);
     ln_session *session = session_of(program);
     CHECK_OK(run(session, 1));
     const size_t before = taken_bytes;
