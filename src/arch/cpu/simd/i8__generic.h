@@ -11,6 +11,7 @@
 //
 // A row of A is expanded to fours first, VI_FOURS_BYTES each: a set may want words for bytes, or
 // signed bytes, whose sums then lack VI_OFFSET times those of the weights. Everything is exact.
+// VI_IN_FLOATS: floats multiply faster (conv_i8/in_floats.h).
 
 #ifndef LN_ARCH_CPU_SIMD_I8_GENERIC_H
 #define LN_ARCH_CPU_SIMD_I8_GENERIC_H
@@ -28,6 +29,7 @@
 #define VI_OFFSET      0
 #define VI_ROWS        4 // of a tile
 #define VI_PANELS      1
+#define VI_IN_FLOATS   0
 
 typedef uint32_t vi_sum __attribute__((vector_size(16)));
 typedef struct vi_fours {

@@ -6,6 +6,7 @@
 
 #include <string.h>
 
+#include "arch/cpu/kernels/conv_i8/in_floats.h"
 #include "arch/cpu/kernels/conv_i8/taps_i8.h"
 #include "arch/cpu/kernels/tasks.h"
 #include "arch/cpu/kernels/window.h"
@@ -203,14 +204,20 @@ static size_t divide_workspace(const ln_conv_shape *s, char *block, depthwise_pa
     return taken;
 }
 
-size_t ln_conv_i8_workspace(const ln_conv_shape *s)
+static size_t workspace_of_bytes(const ln_conv_shape *s)
 {
     depthwise_parts parts;
-    if (s->out_channels > SIZE_MAX / 4096 / (fours_of(s) + 1))
-        return SIZE_MAX;
     if (ln_conv_i8_is_depthwise(s))
         return divide_workspace(s, NULL, &parts);
     return ln_gemm_i8_workspace(products_of(s), s->out_channels / s->group, !is_pointwise(s));
+}
+
+size_t ln_conv_i8_workspace(const ln_conv_shape *s)
+{
+    if (s->out_channels > SIZE_MAX / 4096 / (fours_of(s) + 1))
+        return SIZE_MAX;
+    const size_t bytes = workspace_of_bytes(s);
+    return ln_in_floats_fits(s) ? ln_max(bytes, ln_in_floats_workspace(s)) : bytes;
 }
 
 typedef struct depthwise {
@@ -338,6 +345,10 @@ void ln_conv_i8(ln_cpu_isa isa, const ln_conv_i8_args *args, void *workspace, ln
     const ln_conv_shape *s = &args->shape;
     if (s->batch * s->out_h * s->out_w * s->out_channels == 0)
         return;
+    if (ln_in_floats_select(isa)->widen && ln_in_floats_fits(s)) {
+        ln_in_floats(isa, args, workspace, pool);
+        return;
+    }
     if (ln_conv_i8_is_depthwise(s)) {
         run_depthwise(isa, args, workspace, pool);
         return;

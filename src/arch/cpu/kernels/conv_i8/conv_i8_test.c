@@ -103,6 +103,8 @@ static void check_results(const problem *p, const data *d, const ln_epilogue_i8 
                     }
 }
 
+static ln_pool *pool; // NULL: one thread
+
 static void run_sets(const problem *p, const data *d, const int8_t *packed)
 {
     const ln_conv_shape *s = &p->shape;
@@ -131,22 +133,27 @@ static void run_sets(const problem *p, const data *d, const int8_t *packed)
         if (!ln_cpu_isa_runs(ln_cpu_isa_get(), sets[i].isa))
             continue;
         memset(to, 0x33, y_bytes);
-        ln_conv_i8(sets[i].isa, &args, workspace.p, NULL);
+        ln_conv_i8(sets[i].isa, &args, workspace.p, pool);
         check_results(p, d, &args.epilogue, to, sets[i].name);
     }
     guarded_free(&y);
     guarded_free(&workspace);
 }
 
-static void check_problem(const problem *p)
+static void check_filled(const problem *p, bool is_largest)
 {
     const ln_conv_shape *s = &p->shape;
-    data d = {.x = bytes_make(s->batch * s->in_h * s->in_w * s->in_channels)};
+    const size_t x_count = s->batch * s->in_h * s->in_w * s->in_channels;
+    data d = {.x = bytes_make(x_count)};
     const size_t w_count =
         s->out_channels * (s->in_channels / s->group) * s->kernel_h * s->kernel_w;
     d.w = bytes_make(w_count);
+    if (is_largest) {
+        memset(d.x.p, p->is_signed ? 127 : 255, x_count);
+        memset(d.w.p, p->w_is_signed ? 127 : 255, w_count);
+    }
     for (size_t o = 0; o < 256; o++) {
-        d.zeros[o] = (int32_t)(test_random() % 256) - 128;
+        d.zeros[o] = is_largest ? -128 : (int32_t)(test_random() % 256) - 128;
         d.bias[o] = (int32_t)(test_random() % 2000) - 1000;
         d.factors[o] = (float)(test_random() % 1000 + 1) / 1e6f;
         d.float_bias[o] = (float)(test_random() % 20000) / 100 - 100;
@@ -159,6 +166,11 @@ static void check_problem(const problem *p)
     guarded_free(&scratch.all);
     guarded_free(&d.w.all);
     guarded_free(&d.x.all);
+}
+
+static void check_problem(const problem *p)
+{
+    check_filled(p, false);
 }
 
 static size_t out_of(size_t in, size_t kernel, size_t stride, size_t dilation, size_t pad)
@@ -241,4 +253,71 @@ TEST(kernels_of_many_taps_are_exact)
     }
 }
 
-TEST_LIST(convolutions_are_exact, depthwise_convolutions_are_exact, kernels_of_many_taps_are_exact)
+// Images that are done in several tiles, in two threads.
+static void check_large_images(bool is_depthwise)
+{
+    CHECK_OK(ln_pool_create(2, &pool));
+    for (int i = 0; i < 24; i++) {
+        problem p = random_problem(is_depthwise);
+        ln_conv_shape *s = &p.shape;
+        s->in_h = 5 + test_random() % 40;
+        s->in_w = 26 + test_random() % 100;
+        if (!is_depthwise) {
+            s->group = 1;
+            s->in_channels = 1 + test_random() % 4;
+            s->out_channels = 1 + test_random() % 90;
+        } else {
+            s->group = s->in_channels = s->out_channels = 2 + test_random() % 70;
+        }
+        s->out_h = out_of(s->in_h, s->kernel_h, s->stride_h, s->dilation_h, s->pad_top);
+        s->out_w = out_of(s->in_w, s->kernel_w, s->stride_w, s->dilation_w, s->pad_left);
+        if (s->out_h > 0 && s->out_w > 0)
+            check_problem(&p);
+    }
+    ln_pool_release(pool);
+    pool = NULL;
+}
+
+TEST(large_depthwise_images_are_exact)
+{
+    check_large_images(true);
+}
+
+TEST(large_images_of_few_channels_are_exact)
+{
+    check_large_images(false);
+}
+
+// 258 products of 255 * 255 are the most whose sum floats hold; more are summed as integers.
+TEST(the_largest_sums_are_exact)
+{
+    static const size_t kernels[][3] = {{1, 6, 43}, {1, 7, 37}, {2, 3, 43}, {4, 8, 8}, {3, 9, 10}};
+    for (size_t i = 0; i < sizeof kernels / sizeof kernels[0]; i++) {
+        for (int is_signed = 0; is_signed < 2; is_signed++) {
+            problem p = {.shape = {.batch = 1,
+                                   .group = 1,
+                                   .in_channels = kernels[i][0],
+                                   .out_channels = 18,
+                                   .in_h = 12,
+                                   .in_w = 80,
+                                   .out_h = 13 - kernels[i][1],
+                                   .out_w = 81 - kernels[i][2],
+                                   .kernel_h = kernels[i][1],
+                                   .kernel_w = kernels[i][2],
+                                   .stride_h = 1,
+                                   .stride_w = 1,
+                                   .dilation_h = 1,
+                                   .dilation_w = 1},
+                         .is_signed = is_signed,
+                         .w_is_signed = true,
+                         .has_zeros = true,
+                         .zero = is_signed ? -128 : 0,
+                         .result = LN_I8_TO_SUMS};
+            check_filled(&p, true);
+        }
+    }
+}
+
+TEST_LIST(convolutions_are_exact, depthwise_convolutions_are_exact, kernels_of_many_taps_are_exact,
+          large_depthwise_images_are_exact, large_images_of_few_channels_are_exact,
+          the_largest_sums_are_exact)
