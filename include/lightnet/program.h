@@ -23,6 +23,9 @@
  * with them, as one of a model without dynamic dimensions. Where such an input is set or bound with
  * other shapes (in the range, if there is one), the session's next run finds or makes their
  * instance as above, and `ln_session_set_data` takes bytes for the shape that the input has last.
+ * That holds if all dynamic dimensions were bound. Where others stayed open or have ranges, a bound
+ * dimension is fixed; and a program whose constants were set (`ln_context_set_data`) after its
+ * shapes were bound runs these shapes alone, of ranges the largest.
  *
  * The context that a program is made of goes on as before: it may run, change and be freed. Where a
  * model has shapes that follow from values, graphs (If, Loop, Scan), operators that write files,
@@ -30,7 +33,8 @@
  * session is a clone of that context inside, which takes milliseconds to make, and else does the
  * same. So it is with dynamic inputs of strings or unknown type, with constants of less than 256
  * KiB, which are not worth an instance for each shape but for a device, and with shapes that the
- * model refuses.
+ * model refuses. Runs of such clones that find their shapes operator by operator are slower, take
+ * more memory, and may differ in the last digits (docs/embed.md, "Shapes that are open").
  * Models with dynamic inputs have instances all the same, unless there are graphs inside and the
  * dimensions were not bound: the session then runs a clone of the instance's context.
  *
@@ -58,8 +62,11 @@ typedef struct ln_session ln_session;
 
 /* ---- Programs ---- */
 
-/* The program of a LOADED context (LN_STATE otherwise), with the limits, the threads and the first
- * values of inputs that it has now. The caller releases *out_program. */
+/* The program of a LOADED context (LN_STATE otherwise), with the limits, the threads and the
+ * constants that it has now. The limit of memory holds for each session, not for their sum. Inputs
+ * to which the model gives a value (`input` in docs/ops.md, `ln_context_make_input`) begin with
+ * what they hold now, all others with zeros or, if they are dynamic, without a value. The caller
+ * releases *out_program. */
 LN_API ln_status ln_program_create(const ln_context *ctx, ln_program **out_program);
 
 LN_API ln_program *ln_program_retain(ln_program *program); /* returns `program`; NULL is fine */
@@ -95,8 +102,8 @@ LN_API int ln_program_is_fixed(const ln_program *program);
 
 /* ---- Sessions ---- */
 
-/* A session whose inputs have their first value, else zeros. It holds the program. The caller frees
- * *out_session. */
+/* A session whose inputs have their first value, else zeros; a dynamic one has none then. It holds
+ * the program. The caller frees *out_session. */
 LN_API ln_status ln_session_create(ln_program *program, ln_session **out_session);
 /* NULL is fine. Waits for a run that goes on; request its cancel first if it is to end early. */
 LN_API void ln_session_free(ln_session *session);
@@ -116,16 +123,17 @@ LN_API const char *ln_session_tensor_symbol(const ln_session *session, const cha
 LN_API ln_status ln_session_borrow_tensor(const ln_session *session, const char *tname,
                                           const tl_tensor **out_tensor);
 
-/* Copies `byte_count` bytes into an input, or out of an input or output. LN_INVALID, with both
- * numbers, if the tensor has another size. LN_NOT_FOUND if the program has no such input or output.
- */
+/* Copies `byte_count` bytes into an input, or out of an input or output. Fails: LN_INVALID, with
+ * both numbers, if the tensor has another size, or to set an output; LN_NOT_FOUND if the program
+ * has no such input or output; LN_STATE to set a dynamic input whose shape was not bound before
+ * compiling, which takes an object, or to get a value that is not there yet. */
 LN_API ln_status ln_session_set_data(ln_session *session, const char *tname, const void *data,
                                      size_t byte_count);
 LN_API ln_status ln_session_get_data(ln_session *session, const char *tname, void *data,
                                      size_t byte_count);
 
-/* The bytes of an output, or of an input, where they are, until the session runs again or is
- * freed. */
+/* The bytes of an output, or of an input, where they are, until the session runs again, a value is
+ * set or bound, or it is freed. Fails as `ln_session_borrow_tensor`. */
 LN_API ln_status ln_session_borrow_data(ln_session *session, const char *tname,
                                         const void **out_data, size_t *out_byte_count);
 
@@ -139,9 +147,10 @@ LN_API ln_status ln_session_get_object(ln_session *session, const char *tname,
  * elements are not; they have to stay there, unchanged while a run goes on, until another value is
  * set or bound, or the session is freed. Runs never write to them. They are read in place where the
  * run has an instance, they begin at a multiple of LN_MEM_ALIGN bytes, and no operator works in the
- * input's place; else each run begins with a copy. NULL ends it: the input keeps its value.
- * Fails: LN_INVALID, naming the input, for another type or shape, LN_NOT_FOUND if there is no such
- * input, LN_UNSUPPORTED for strings and objects. */
+ * input's place; else each run begins with a copy. NULL ends it: the input takes a copy of the
+ * elements as they are then. Fails: LN_INVALID, naming the input, for another type or shape, or if
+ * `len` is not that of the shape; LN_INVALID for an output; LN_NOT_FOUND if there is no such input;
+ * LN_UNSUPPORTED for strings and objects. */
 LN_API ln_status ln_session_bind_input(ln_session *session, const char *tname,
                                        const tl_tensor *tensor);
 
@@ -154,10 +163,12 @@ LN_API ln_status ln_session_reset_input(ln_session *session, const char *tname);
 /* Lets the runs of this session write output `tname` to the caller's memory: `byte_count` bytes at
  * `data`, of which a dynamic output may need fewer (`ln_session_borrow_tensor` tells its shape).
  * The memory has to stay until something else is bound, or the session is freed; what it holds
- * while a run goes on, or after one that failed, is undefined. The conditions above decide whether
+ * while a run goes on, or after one that failed, is undefined. It must not overlap memory that is
+ * bound to an input or to another output, which is not checked. The conditions above decide whether
  * operators write there or the run ends with a copy. NULL ends it. Fails: LN_INVALID if an output
- * of known shape has another size, LN_NOT_FOUND if there is no such output, LN_UNSUPPORTED for
- * strings and objects. A run whose output does not fit fails with LN_INVALID and both sizes. */
+ * of known shape has another size, or for an input, LN_NOT_FOUND if there is no such output,
+ * LN_UNSUPPORTED for strings and objects. A run whose output does not fit fails with LN_INVALID and
+ * both sizes. */
 LN_API ln_status ln_session_bind_output(ln_session *session, const char *tname, void *data,
                                         size_t byte_count);
 
