@@ -8,6 +8,7 @@
 
 #include "arch/cpu/kernels/conv_i8/in_floats.h"
 #include "arch/cpu/kernels/conv_i8/taps_i8.h"
+#include "arch/cpu/kernels/conv_i8/winograd_i8.h"
 #include "arch/cpu/kernels/tasks.h"
 #include "arch/cpu/kernels/window.h"
 #include "base/checked.h"
@@ -216,8 +217,12 @@ size_t ln_conv_i8_workspace(const ln_conv_shape *s)
 {
     if (s->out_channels > SIZE_MAX / 4096 / (fours_of(s) + 1))
         return SIZE_MAX;
-    const size_t bytes = workspace_of_bytes(s);
-    return ln_in_floats_fits(s) ? ln_max(bytes, ln_in_floats_workspace(s)) : bytes;
+    size_t bytes = workspace_of_bytes(s);
+    if (ln_in_floats_fits(s))
+        bytes = ln_max(bytes, ln_in_floats_workspace(s));
+    if (ln_winograd_i8_fits(s))
+        bytes = ln_max(bytes, ln_winograd_i8_workspace(s));
+    return bytes;
 }
 
 typedef struct depthwise {
@@ -347,6 +352,10 @@ void ln_conv_i8(ln_cpu_isa isa, const ln_conv_i8_args *args, void *workspace, ln
         return;
     if (ln_in_floats_select(isa)->widen && ln_in_floats_fits(s)) {
         ln_in_floats(isa, args, workspace, pool);
+        return;
+    }
+    if (ln_winograd_i8_select(isa)->multiply && !args->zeros && ln_winograd_i8_fits(s)) {
+        ln_winograd_i8(isa, args, workspace, pool);
         return;
     }
     if (ln_conv_i8_is_depthwise(s)) {

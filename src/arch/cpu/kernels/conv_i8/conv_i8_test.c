@@ -19,7 +19,7 @@ static const struct {
 
 typedef struct problem {
     ln_conv_shape shape;
-    bool is_signed, w_is_signed, has_zeros, has_float_bias;
+    bool is_signed, w_is_signed, has_zeros, has_no_bias, has_float_bias;
     int32_t zero;
     ln_i8_result result;
 } problem;
@@ -54,7 +54,7 @@ static int32_t expected_sum(const problem *p, const data *d, size_t n, size_t y,
 {
     const ln_conv_shape *s = &p->shape;
     const size_t in = s->in_channels / s->group, first = o / (s->out_channels / s->group) * in;
-    int64_t sum = d->bias[o];
+    int64_t sum = p->has_no_bias ? 0 : d->bias[o];
     const int w_zero = (p->has_zeros ? d->zeros[o] : 0) + (p->w_is_signed ? 0 : 128);
     for (size_t t = 0; t < s->kernel_h; t++) {
         for (size_t u = 0; u < s->kernel_w; u++) {
@@ -120,7 +120,7 @@ static void run_sets(const problem *p, const data *d, const int8_t *packed)
         .zero = p->zero,
         .packed = packed,
         .zeros = p->has_zeros ? d->zeros : NULL,
-        .bias = d->bias,
+        .bias = p->has_no_bias ? NULL : d->bias,
         .y = to,
         .epilogue = {.result = p->result,
                      .factors = d->factors,
@@ -150,7 +150,7 @@ static void check_filled(const problem *p, bool is_largest)
     d.w = bytes_make(w_count);
     if (is_largest) {
         memset(d.x.p, p->is_signed ? 127 : 255, x_count);
-        memset(d.w.p, p->w_is_signed ? 127 : 255, w_count);
+        memset(d.w.p, !p->w_is_signed ? 255 : p->has_zeros ? 127 : 128, w_count);
     }
     for (size_t o = 0; o < 256; o++) {
         d.zeros[o] = is_largest ? -128 : (int32_t)(test_random() % 256) - 128;
@@ -203,6 +203,7 @@ static problem random_problem(bool is_depthwise)
                  .is_signed = test_random() % 2,
                  .w_is_signed = test_random() % 4 != 0,
                  .has_zeros = test_random() % 4 == 0,
+                 .has_no_bias = test_random() % 4 == 0,
                  .has_float_bias = test_random() % 2,
                  .result = (ln_i8_result)(test_random() % 3)};
     p.zero = (int32_t)(test_random() % 256) - (p.is_signed ? 128 : 0);
@@ -318,6 +319,71 @@ TEST(the_largest_sums_are_exact)
     }
 }
 
+// Channels in several parts, tiles in several blocks, odd sizes, windows that reach outside.
+static problem random_small_kernel(void)
+{
+    static const size_t inputs[] = {16, 20, 36, 64, 68, 132};
+    problem p = random_problem(false);
+    ln_conv_shape *s = &p.shape;
+    s->group = s->stride_h = s->stride_w = s->dilation_h = s->dilation_w = 1;
+    s->kernel_h = s->kernel_w = 3;
+    s->in_channels = inputs[test_random() % (sizeof inputs / sizeof inputs[0])];
+    s->out_channels = 16 + test_random() % 80;
+    s->in_h = 4 + test_random() % 9;
+    s->in_w = 4 + test_random() % 20;
+    s->out_h = out_of(s->in_h, 3, 1, 1, s->pad_top);
+    s->out_w = out_of(s->in_w, 3, 1, 1, s->pad_left);
+    p.w_is_signed = test_random() % 8 != 0;
+    p.has_zeros = test_random() % 8 == 0;
+    return p;
+}
+
+TEST(small_kernels_are_exact)
+{
+    CHECK_OK(ln_pool_create(2, &pool));
+    for (int i = 0; i < 30; i++) {
+        problem p = random_small_kernel();
+        check_problem(&p);
+    }
+    ln_pool_release(pool);
+    pool = NULL;
+    for (int i = 0; i < 10; i++) {
+        problem p = random_small_kernel();
+        check_problem(&p);
+    }
+}
+
+// Four times the sums of 1827 channels are below 2^31.
+TEST(the_largest_sums_of_small_kernels_are_exact)
+{
+    for (size_t channels = 1824; channels <= 1828; channels += 4) {
+        for (int is_signed = 0; is_signed < 2; is_signed++) {
+            problem p = {.shape = {.batch = 1,
+                                   .group = 1,
+                                   .in_channels = channels,
+                                   .out_channels = 16,
+                                   .in_h = 6,
+                                   .in_w = 8,
+                                   .out_h = 6,
+                                   .out_w = 8,
+                                   .kernel_h = 3,
+                                   .kernel_w = 3,
+                                   .stride_h = 1,
+                                   .stride_w = 1,
+                                   .dilation_h = 1,
+                                   .dilation_w = 1,
+                                   .pad_top = 1,
+                                   .pad_left = 1},
+                         .is_signed = is_signed,
+                         .w_is_signed = true,
+                         .zero = is_signed ? -128 : 0,
+                         .result = LN_I8_TO_SUMS};
+            check_filled(&p, true);
+        }
+    }
+}
+
 TEST_LIST(convolutions_are_exact, depthwise_convolutions_are_exact, kernels_of_many_taps_are_exact,
           large_depthwise_images_are_exact, large_images_of_few_channels_are_exact,
-          the_largest_sums_are_exact)
+          the_largest_sums_are_exact, small_kernels_are_exact,
+          the_largest_sums_of_small_kernels_are_exact)

@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: Apache-2.0
+// Drives F(2x2, 3x3) in integers: for some tiles and some channels, inputs are transformed, then
+// for each of some panels the weights, and all positions are multiplied while both are in the
+// cache.
+
+#include "arch/cpu/kernels/conv_i8/winograd_i8.h"
+
+#include <string.h>
+
+#include "arch/cpu/kernels/tasks.h"
+
+#define POSITIONS LN_WINOGRAD_I8_POSITIONS
+#define COLUMNS   ((size_t)LN_TILE_I8_LANES)
+
+// What is done at once.
+#define MAX_TILES    ((size_t)24)
+#define MAX_CHANNELS ((size_t)32)
+#define MAX_PANELS   ((size_t)2)
+
+#define MAX_TASKS ((size_t)8) // that have a part of the workspace
+
+// With fewer tiles transforming weights takes longer than it saves; with fewer channels so do the
+// other transforms.
+#define MIN_TILES    12
+#define MIN_CHANNELS 16
+#define MOST_INPUTS  1827 // channels, for which sums are exact
+
+static size_t tiles_of(const ln_conv_shape *s)
+{
+    return s->batch * ln_div_up(s->out_h, 2) * ln_div_up(s->out_w, 2);
+}
+
+static size_t panels_of(const ln_conv_shape *s)
+{
+    return ln_div_up(s->out_channels, COLUMNS);
+}
+
+bool ln_winograd_i8_fits(const ln_conv_shape *s)
+{
+    return s->group == 1 && s->kernel_h == 3 && s->kernel_w == 3 && s->stride_h == 1 &&
+           s->stride_w == 1 && s->dilation_h == 1 && s->dilation_w == 1 &&
+           s->in_channels % 4 == 0 && s->in_channels >= MIN_CHANNELS &&
+           s->in_channels <= MOST_INPUTS && s->out_channels >= MIN_CHANNELS &&
+           tiles_of(s) >= MIN_TILES;
+}
+
+// ---- Workspace ----
+
+// What one task works with.
+typedef struct task_memory {
+    int16_t *inputs;  // [positions, tiles, channels]
+    int16_t *weights; // [positions, pairs of channels, columns, 2]
+    int32_t *sums;    // [panels, positions, tiles, columns]
+    int32_t *rows;    // [2, pixels, columns]
+} task_memory;
+
+#define INPUT_WORDS  (POSITIONS * MAX_TILES * MAX_CHANNELS)
+#define WEIGHT_WORDS (POSITIONS * COLUMNS * MAX_CHANNELS)
+#define PANEL_SUMS   (POSITIONS * MAX_TILES * COLUMNS)
+#define ROW_SUMS     (2 * MAX_TILES * COLUMNS)
+#define TASK_BYTES                                                                                 \
+    ((INPUT_WORDS + WEIGHT_WORDS) * sizeof(int16_t) +                                              \
+     (MAX_PANELS * PANEL_SUMS + 2 * ROW_SUMS) * sizeof(int32_t))
+
+static task_memory memory_of(char *block)
+{
+    task_memory s = {.inputs = (int16_t *)(void *)block};
+    s.weights = s.inputs + INPUT_WORDS;
+    s.sums = (int32_t *)(void *)(s.weights + WEIGHT_WORDS);
+    s.rows = s.sums + MAX_PANELS * PANEL_SUMS;
+    return s;
+}
+
+static size_t addend_bytes(const ln_conv_shape *s)
+{
+    return ln_conv_i8_channels(s) * sizeof(int32_t);
+}
+
+size_t ln_winograd_i8_workspace(const ln_conv_shape *s)
+{
+    return addend_bytes(s) + MAX_TASKS * TASK_BYTES;
+}
+
+// ---- Some tiles ----
+
+typedef struct winograd_job {
+    const ln_conv_i8_args *args;
+    const ln_winograd_i8_kernels *kernels;
+    ln_epilogue_i8 epilogue;
+    size_t blocks; // of tiles
+    size_t block_tasks, panel_tasks;
+    char *memories;
+} winograd_job;
+
+typedef struct tile_place {
+    size_t image, y, x; // in tiles
+} tile_place;
+
+static tile_place place_of(const ln_conv_shape *s, size_t tile)
+{
+    const size_t wide = ln_div_up(s->out_w, 2), high = ln_div_up(s->out_h, 2);
+    return (tile_place){tile / wide / high, tile / wide % high, tile % wide};
+}
+
+// The pixels of a tile; what is outside of the image stays NULL.
+static void find_pixels(const ln_conv_i8_args *a, size_t tile, size_t channel,
+                        const uint8_t **pixels)
+{
+    const ln_conv_shape *s = &a->shape;
+    const tile_place at = place_of(s, tile);
+    const uint8_t *image =
+        (const uint8_t *)a->x + at.image * s->in_h * s->in_w * s->in_channels + channel;
+    for (size_t i = 0; i < POSITIONS; i++) {
+        const size_t y = 2 * at.y + i / 4 - s->pad_top, x = 2 * at.x + i % 4 - s->pad_left;
+        pixels[i] = y < s->in_h && x < s->in_w ? image + (y * s->in_w + x) * s->in_channels : NULL;
+    }
+}
+
+static void transform_inputs(const winograd_job *j, size_t tile, size_t tiles, size_t channel,
+                             size_t channels, int16_t *to)
+{
+    const ln_conv_i8_args *a = j->args;
+    ln_winograd_i8_inputs in = {.channels = channels,
+                                .flip = a->is_signed ? 128 : 0,
+                                .zero = a->zero + (a->is_signed ? 128 : 0),
+                                .position_step = MAX_TILES * MAX_CHANNELS};
+    for (size_t t = 0; t < tiles; t++, to += MAX_CHANNELS) {
+        find_pixels(a, tile + t, channel, in.pixels);
+        j->kernels->transform_inputs(&in, to);
+    }
+}
+
+static void multiply_panel(const winograd_job *j, size_t panel, size_t tiles, size_t channel,
+                           size_t channels, const task_memory *memory, int32_t *sums)
+{
+    const ln_conv_i8_args *a = j->args;
+    const size_t in = a->shape.in_channels;
+    const ln_winograd_i8_weights weights = {.fours =
+                                                a->packed + (panel * 9 * in + channel) * COLUMNS,
+                                            .count = channels / 4,
+                                            .tap_step = in * COLUMNS,
+                                            .position_step = MAX_CHANNELS * COLUMNS};
+    j->kernels->transform_weights(&weights, memory->weights);
+    for (size_t i = 0; i < POSITIONS; i++) {
+        const ln_winograd_i8_product product = {
+            .inputs = memory->inputs + i * MAX_TILES * MAX_CHANNELS,
+            .tiles = tiles,
+            .tile_step = MAX_CHANNELS,
+            .weights = memory->weights + i * weights.position_step,
+            .fours = channels / 4,
+            .is_first = channel == 0,
+            .sums = sums + i * MAX_TILES * COLUMNS};
+        j->kernels->multiply(&product);
+    }
+}
+
+// The results of tiles next to each other, in one row of the image.
+static void put_run(const winograd_job *j, const tile_place *at, size_t tiles, size_t column,
+                    const int32_t *rows)
+{
+    const ln_conv_shape *s = &j->args->shape;
+    const size_t bytes = j->epilogue.result == LN_I8_TO_BYTES ? 1 : sizeof(int32_t);
+    for (size_t i = 0; i < 2 && 2 * at->y + i < s->out_h; i++) {
+        const size_t pixel = (at->image * s->out_h + 2 * at->y + i) * s->out_w + 2 * at->x;
+        const ln_winograd_i8_pixels pixels = {.sums = rows + i * ROW_SUMS,
+                                              .count = ln_min(2 * tiles, s->out_w - 2 * at->x),
+                                              .column = column,
+                                              .columns = s->out_channels,
+                                              .y = (char *)j->args->y +
+                                                   pixel * s->out_channels * bytes,
+                                              .epilogue = &j->epilogue};
+        j->kernels->put(&pixels);
+    }
+}
+
+static void put_panel(const winograd_job *j, size_t tile, size_t tiles, size_t panel,
+                      const int32_t *sums, int32_t *rows)
+{
+    const ln_conv_shape *s = &j->args->shape;
+    const ln_winograd_i8_outputs outputs = {.sums = sums,
+                                            .tiles = tiles,
+                                            .position_step = MAX_TILES * COLUMNS,
+                                            .rows = {rows, rows + ROW_SUMS}};
+    j->kernels->transform_outputs(&outputs);
+    for (size_t t = 0, run; t < tiles; t += run) {
+        const tile_place at = place_of(s, tile + t);
+        run = ln_min(tiles - t, ln_div_up(s->out_w, 2) - at.x);
+        put_run(j, &at, run, panel * COLUMNS, rows + 2 * t * COLUMNS);
+    }
+}
+
+static void run_block(const winograd_job *j, size_t block, size_t panel, size_t panel_end,
+                      const task_memory *memory)
+{
+    const ln_conv_shape *s = &j->args->shape;
+    const size_t tile = ln_task_start(tiles_of(s), j->blocks, block);
+    const size_t tiles = ln_task_start(tiles_of(s), j->blocks, block + 1) - tile;
+    const size_t in = s->in_channels, begin = panel;
+    for (; panel < panel_end; panel += MAX_PANELS) {
+        const size_t panels = ln_min(panel_end - panel, MAX_PANELS);
+        for (size_t c = 0; c < in; c += MAX_CHANNELS) {
+            const size_t channels = ln_min(in - c, MAX_CHANNELS);
+            if (in > MAX_CHANNELS || panel == begin)
+                transform_inputs(j, tile, tiles, c, channels, memory->inputs);
+            for (size_t i = 0; i < panels; i++)
+                multiply_panel(j, panel + i, tiles, c, channels, memory,
+                               memory->sums + i * PANEL_SUMS);
+        }
+        for (size_t i = 0; i < panels; i++)
+            put_panel(j, tile, tiles, panel + i, memory->sums + i * PANEL_SUMS, memory->rows);
+    }
+}
+
+// ---- All tiles ----
+
+static void run_task(void *user, size_t index)
+{
+    const winograd_job *j = user;
+    const size_t panels = panels_of(&j->args->shape);
+    const size_t block_task = index / j->panel_tasks, panel_task = index % j->panel_tasks;
+    const task_memory memory = memory_of(j->memories + index * TASK_BYTES);
+    const size_t panel = ln_task_start(panels, j->panel_tasks, panel_task);
+    const size_t panel_end = ln_task_start(panels, j->panel_tasks, panel_task + 1);
+    const size_t end = ln_task_start(j->blocks, j->block_tasks, block_task + 1);
+    for (size_t i = ln_task_start(j->blocks, j->block_tasks, block_task); i < end; i++)
+        run_block(j, i, panel, panel_end, &memory);
+}
+
+void ln_winograd_i8(ln_cpu_isa isa, const ln_conv_i8_args *a, void *workspace, ln_pool *pool)
+{
+    const ln_conv_shape *s = &a->shape;
+    winograd_job j = {.args = a,
+                      .kernels = ln_winograd_i8_select(isa),
+                      .epilogue = a->epilogue,
+                      .blocks = ln_div_up(tiles_of(s), MAX_TILES),
+                      .memories = (char *)workspace + addend_bytes(s)};
+    memset(workspace, 0, addend_bytes(s));
+    if (a->bias)
+        memcpy(workspace, a->bias, s->out_channels * sizeof *a->bias);
+    j.epilogue.addends = workspace;
+    const double products =
+        (double)(tiles_of(s) * POSITIONS) * (double)s->in_channels * (double)s->out_channels;
+    const size_t count = ln_task_count(products / LN_PRODUCTS_PER_MICROSECOND, MAX_TASKS, pool);
+    j.block_tasks = ln_min(j.blocks, count);
+    j.panel_tasks = ln_min(panels_of(s), count / j.block_tasks);
+    ln_pool_run(pool, j.block_tasks * j.panel_tasks, run_task, &j);
+}
