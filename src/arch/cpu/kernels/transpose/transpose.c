@@ -63,10 +63,38 @@ PLAIN(uint8_t)
 PLAIN(uint16_t)
 PLAIN(uint64_t)
 
+// Planes to pixels whose `columns` bytes follow each other; a constant where this is inlined.
+static inline __attribute__((always_inline)) void join_planes(const ln_transpose_matrices *m,
+                                                              const size_t columns)
+{
+    const size_t rows = m->rows;
+    for (size_t n = 0; n < m->count; n++) {
+        const uint8_t *x = (const uint8_t *)m->x + n * m->x_next;
+        uint8_t *restrict y = (uint8_t *)m->y + n * m->y_next;
+        for (size_t i = 0; i < rows; i++)
+            for (size_t j = 0; j < columns; j++)
+                y[i * columns + j] = x[j * m->x_step + i];
+    }
+}
+
+static void transpose_bytes(const ln_transpose_matrices *m)
+{
+    if (m->y_step != m->columns || m->columns > 4)
+        transpose_uint8_t(m);
+    else if (m->columns == 2)
+        join_planes(m, 2);
+    else if (m->columns == 3)
+        join_planes(m, 3);
+    else if (m->columns == 4)
+        join_planes(m, 4);
+    else
+        transpose_uint8_t(m);
+}
+
 static ln_transpose_u32_fn *matrix_function(ln_cpu_isa isa, size_t elem_size)
 {
     switch (elem_size) {
-    case 1: return transpose_uint8_t;
+    case 1: return transpose_bytes;
     case 2: return transpose_uint16_t;
     case 8: return transpose_uint64_t;
     default: return ln_transpose_u32_select(isa);
