@@ -24,8 +24,9 @@
  * other shapes (in the range, if there is one), the session's next run finds or makes their
  * instance as above, and `ln_session_set_data` takes bytes for the shape that the input has last.
  * That holds if all dynamic dimensions were bound. Where others stayed open or have ranges, a bound
- * dimension is fixed; and a program whose constants were set (`ln_context_set_data`) after its
- * shapes were bound runs these shapes alone, of ranges the largest.
+ * dimension is fixed; and a program for which constants or parameters were set
+ * (`ln_context_set_data`, `ln_context_set_param`) after its shapes were bound runs these shapes
+ * alone, of ranges the largest.
  *
  * The context that a program is made of goes on as before: it may run, change and be freed. Where a
  * model has shapes that follow from values, graphs (If, Loop, Scan), operators that write files,
@@ -63,10 +64,10 @@ typedef struct ln_session ln_session;
 /* ---- Programs ---- */
 
 /* The program of a LOADED context (LN_STATE otherwise), with the limits, the threads and the
- * constants that it has now. The limit of memory holds for each session, not for their sum. Inputs
- * to which the model gives a value (`input` in docs/ops.md, `ln_context_make_input`) begin with
- * what they hold now, all others with zeros or, if they are dynamic, without a value. The caller
- * releases *out_program. */
+ * constants that it has now. It is made within the context's time limit (LN_TIMEOUT otherwise). The
+ * limit of memory holds for each session, not for their sum. Inputs to which the model gives a
+ * value (`input` in docs/ops.md, `ln_context_make_input`) begin with what they hold now, all others
+ * with zeros or, if they are dynamic, without a value. The caller releases *out_program. */
 LN_API ln_status ln_program_create(const ln_context *ctx, ln_program **out_program);
 
 LN_API ln_program *ln_program_retain(ln_program *program); /* returns `program`; NULL is fine */
@@ -180,7 +181,8 @@ LN_API ln_status ln_session_bind_output(ln_session *session, const char *tname, 
 LN_API ln_status ln_session_run(ln_session *session);
 
 /* How many seconds a run may last, 0: as long as it takes, and whom it asks whether to end; as
- * `ln_context_set_timeout` and `ln_context_set_cancel`. */
+ * `ln_context_set_timeout` and `ln_context_set_cancel`. A session starts with the time limit that
+ * the context of its program had, and without a cancel. */
 LN_API ln_status ln_session_set_timeout(ln_session *session, double seconds);
 LN_API ln_status ln_session_set_cancel(ln_session *session, ln_cancel *cancel);
 
