@@ -16,7 +16,7 @@
 
 #define VI_FOURS_BYTES 8
 #define VI_OFFSET      0
-#define VI_ROWS        4
+#define VI_ROWS        6
 #define VI_PANELS      1
 #define VI_IN_FLOATS   1
 
@@ -38,6 +38,31 @@ VF_VERB vi_bytes vi_load_bytes(const int8_t *p)
 {
     __m256i w = _mm256_loadu_si256((const void *)p);
     return (vi_bytes){_mm256_srai_epi16(_mm256_slli_epi16(w, 8), 8), _mm256_srai_epi16(w, 8)};
+}
+
+// A tile takes even bytes, then odd ones, so that six rows of sums leave registers for weights.
+#define VI_PARTS 2
+typedef __m256i vi_part;
+
+VF_VERB vi_part vi_load_fours_part(const void *p, const size_t part)
+{
+    int32_t words;
+    memcpy(&words, (const char *)p + 4 * part, sizeof words);
+    return _mm256_set1_epi32(words);
+}
+
+VF_VERB vi_part vi_load_bytes_part(const int8_t *p, const size_t part)
+{
+    __m256i w = _mm256_loadu_si256((const void *)p);
+    return _mm256_srai_epi16(part == 0 ? _mm256_slli_epi16(w, 8) : w, 8);
+}
+
+VF_VERB vi_sum vi_dot_part(vi_sum sum, vi_part a, vi_part w)
+{
+    sum = _mm256_add_epi32(sum, _mm256_madd_epi16(a, w));
+    // Compilers would add the products of both parts first, and keep those of the first in memory.
+    __asm__("" : "+x"(sum));
+    return sum;
 }
 
 VF_VERB vi_sum vi_dot(vi_sum sum, vi_fours a, vi_bytes w)
