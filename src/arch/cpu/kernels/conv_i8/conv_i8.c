@@ -350,7 +350,7 @@ void ln_conv_i8(ln_cpu_isa isa, const ln_conv_i8_args *args, void *workspace, ln
     const ln_conv_shape *s = &args->shape;
     if (s->batch * s->out_h * s->out_w * s->out_channels == 0)
         return;
-    if (ln_in_floats_select(isa)->widen && ln_in_floats_fits(s)) {
+    if (ln_in_floats_is_faster(isa, s)) {
         ln_in_floats(isa, args, workspace, pool);
         return;
     }

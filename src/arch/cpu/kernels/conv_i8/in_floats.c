@@ -88,6 +88,12 @@ bool ln_in_floats_fits(const ln_conv_shape *s)
            (ln_conv_i8_is_depthwise(s) || is_of_few_inputs(s)) && find_tiling(s, &t);
 }
 
+bool ln_in_floats_is_faster(ln_cpu_isa isa, const ln_conv_shape *s)
+{
+    const ln_in_floats_kernels *kernels = ln_in_floats_select(isa);
+    return kernels->widen && (s->group == 1 || kernels->has_depthwise) && ln_in_floats_fits(s);
+}
+
 // ---- Workspace ----
 
 typedef struct parts {
