@@ -17,10 +17,11 @@
 // Floats of a tile's inputs and outputs.
 #define TILE_FLOATS ((size_t)7 << 10)
 
-// The largest tile where it is not cut for its size: few outputs next to each other have many
-// inputs at their borders.
+// The largest tile where it is not cut for its size. Inputs at the borders of tiles are widened
+// again, so that narrow ones of several rows are better than wide ones of one.
 #define TILE_COLUMNS            56
 #define TILE_CHANNELS           64
+#define TILE_DEPTHWISE_COLUMNS  14
 #define TILE_DEPTHWISE_CHANNELS 32
 
 #define MAX_TASKS 8 // that have a tile in the workspace
@@ -60,11 +61,12 @@ static size_t tile_floats(const ln_conv_shape *s, const tiling *t)
 // False: the smallest tile is too large.
 static bool find_tiling(const ln_conv_shape *s, tiling *t)
 {
+    const size_t columns = s->group > 1 ? TILE_DEPTHWISE_COLUMNS : TILE_COLUMNS;
     const size_t channels = s->group > 1 ? TILE_DEPTHWISE_CHANNELS : TILE_CHANNELS;
-    *t = (tiling){1, ln_min(s->out_w, TILE_COLUMNS), ln_min(s->out_channels, channels)};
+    *t = (tiling){1, ln_min(s->out_w, columns), ln_min(s->out_channels, channels)};
     while (tile_floats(s, t) > TILE_FLOATS && t->channels > ALIGNED)
         t->channels = ln_div_up(t->channels / 2, ALIGNED) * ALIGNED;
-    while (tile_floats(s, t) > TILE_FLOATS && t->columns > TILE_COLUMNS / 4)
+    while (tile_floats(s, t) > TILE_FLOATS && t->columns > TILE_DEPTHWISE_COLUMNS)
         t->columns = ln_div_up(t->columns, 2);
     if (tile_floats(s, t) > TILE_FLOATS)
         return false;
