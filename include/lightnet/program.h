@@ -32,12 +32,11 @@
  * model has shapes that follow from values, graphs (If, Loop, Scan), operators that write files,
  * operators in the documented form of `lightnet/op.h`, or inputs or outputs on a device, a
  * session is a clone of that context inside, which takes milliseconds to make, and else does the
- * same. So it is with dynamic inputs of strings or unknown type, with constants of less than 256
- * KiB, which are not worth an instance for each shape but for a device, and with shapes that the
- * model refuses. Runs of such clones that find their shapes operator by operator are slower, take
- * more memory, and may differ in the last digits (docs/embed.md, "Shapes that are open").
- * Models with dynamic inputs have instances all the same, unless there are graphs inside and the
- * dimensions were not bound: the session then runs a clone of the instance's context.
+ * same. Models with dynamic inputs have instances all the same, and the session runs a clone of the
+ * instance's context. Dynamic inputs of strings or unknown type, graphs with constants of more than
+ * 16 MiB whose dimensions were not bound, and shapes that the model refuses have no instance: such
+ * a clone finds its shapes operator by operator, is slower, takes more memory, and may differ in
+ * the last digits (docs/embed.md, "Shapes that are open").
  *
  * A call that fails returns a status, leaves its reason in `ln_error_message()`, and changes
  * nothing but what it says.
