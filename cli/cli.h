@@ -115,7 +115,10 @@ int take_strict(void *unused, const char *verb, const char *value);
 int take_signature(void *unused, const char *verb, const char *value);
 bool has_signature(void);
 
-// Reads `source`, or its entry of that name, into an empty context.
+// --rounding: of integers of 8 bits in TensorFlow Lite models.
+int take_rounding(void *unused, const char *verb, const char *value);
+
+// Reads `source`, as these options choose, into an empty context.
 ln_status read_model(ln_context *ctx, const char *source);
 
 // Rows of a verb's options that hold for each model it opens from here on. They write no member.
@@ -124,7 +127,7 @@ ln_status read_model(ln_context *ctx, const char *source);
 // The same of verbs that do more with --timeout.
 #define OPENS_MODELS_UNTIMED                                                                       \
     {OPT_BUDGET, 0, take_budget, NULL, 0}, {OPT_WORK, 0, take_work, NULL, 0},                      \
-        {OPT_SIGNATURE, 0, take_signature, NULL, 0},                                               \
+        {OPT_SIGNATURE, 0, take_signature, NULL, 0}, {OPT_ROUNDING, 0, take_rounding, NULL, 0},    \
     {                                                                                              \
         OPT_STRICT, 0, take_strict, NULL, 0                                                        \
     }

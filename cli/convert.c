@@ -25,6 +25,7 @@ static const verb_option takes[] = {
     TAKES(WEIGHTS, convert_options, weights),
     TAKES(EXTERNAL, convert_options, is_external),
     {OPT_SIGNATURE, 0, take_signature, NULL, 0},
+    {OPT_ROUNDING, 0, take_rounding, NULL, 0},
     {OPT_STRICT, 0, take_strict, NULL, 0},
     TAKES_PLUGIN,
     TAKES_HELP,
@@ -119,8 +120,8 @@ static int check(const convert_options *o)
 // Rules and weights are written without a model that would have either.
 static int check_of_models(const char *kind)
 {
-    static const option_id of_models[] = {OPT_WEIGHTS, OPT_SIGNATURE, OPT_STRICT, OPT_BUDGET,
-                                          OPT_WORK};
+    static const option_id of_models[] = {OPT_WEIGHTS, OPT_SIGNATURE, OPT_ROUNDING,
+                                          OPT_STRICT,  OPT_BUDGET,    OPT_WORK};
     char why[64];
     snprintf(why, sizeof why, "where %s are written", kind);
     return options_check_unused(&convert_usage, of_models, sizeof of_models / sizeof of_models[0],

@@ -85,6 +85,9 @@
       "stop the command when it takes longer than that in all (default: never)") \
     X(SIGNATURE, "signature", 0, "NAME", OPTION_CALL, 0, \
       "read this signature of a TensorFlow Lite model in place of its first subgraph; `lightnet inspect` lists them") \
+    X(ROUNDING, "rounding", 0, "HOW", OPTION_CALL, 0, \
+      "integers of 8 bits in a TensorFlow Lite model: float, as XNNPACK rounds them (default), or reference, as its " \
+      "reference kernels do") \
     X(STRICT, "strict", 0, NULL, OPTION_CALL, 0, \
       "refuse faults of model files that are taken with a warning else") \
     X(ZERO, "zero", 0, NULL, OPTION_FLAG, 0, "inputs of zeros") \

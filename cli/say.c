@@ -241,9 +241,21 @@ bool has_signature(void)
     return signature != NULL;
 }
 
+static const char *rounding;
+
+int take_rounding(void *unused, const char *verb, const char *value)
+{
+    (void)unused;
+    if (strcmp(value, "float") != 0 && strcmp(value, "reference") != 0)
+        return say_usage_error(verb, "--rounding takes float or reference, not '%s'", value);
+    rounding = value;
+    return EXIT_OK;
+}
+
 ln_status read_model(ln_context *ctx, const char *source)
 {
-    return ln_context_init_signature(ctx, source, signature);
+    const ln_read_options options = {.signature = signature, .rounding = rounding};
+    return ln_context_init_with(ctx, source, &options);
 }
 
 static double work_limit, timeout_s; // 0: the library's default

@@ -106,7 +106,8 @@ typedef struct core_options {
     const char **file_names;
     size_t file_count;
     const char *path, *name, *weights, *folder;
-    const char *target; // NULL: the devices, and "cpu"
+    const char *target;   // NULL: the devices, and "cpu"
+    const char *rounding; // NULL: "float"
     size_t threads;
     ln_limits limits;
     double timeout;

@@ -249,6 +249,9 @@ public:
         return made;
     }
     void init(const std::string &path) { check(ln_context_init(get(), path.c_str())); }
+    void init_with(const std::string &path, const ln_read_options &options) {
+        check(ln_context_init_with(get(), path.c_str(), &options));
+    }
     void init_signature(const std::string &path, const std::string &signature) {
         check(ln_context_init_signature(get(), path.c_str(), signature.c_str()));
     }

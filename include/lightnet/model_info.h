@@ -37,6 +37,28 @@ typedef struct ln_model_info {
     size_t default_count;
 } ln_model_info;
 
+/* How a model is read; a field that is NULL is as `ln_context_init` reads it. */
+typedef struct ln_read_options {
+    const char *signature; /* one entry of a file that has several; NULL: the first one */
+    const char *rounding;  /* of int8 and uint8 in a TensorFlow Lite model: "float", as XNNPACK
+                              rounds, or "reference", as its reference kernels do, to the bit;
+                              NULL: "float" */
+} ln_read_options;
+
+/* As `ln_context_init` and `ln_context_init_mem`, with options of `byte_count` bytes, as the
+ * program knows the structure (the macros say so), which are borrowed for the call; NULL: none.
+ * Fails also: LN_NOT_FOUND for another signature, with those that there are; LN_INVALID for another
+ * rounding; LN_UNSUPPORTED if the format has no such choice. */
+LN_API ln_status ln_context_init_with_sized(ln_context *ctx, const char *source,
+                                            const ln_read_options *options, size_t byte_count);
+LN_API ln_status ln_context_init_mem_with_sized(ln_context *ctx, const void *bytes,
+                                                size_t model_byte_count, const char *name,
+                                                const ln_read_options *options, size_t byte_count);
+#define ln_context_init_with(ctx, source, options)                                                 \
+    ln_context_init_with_sized(ctx, source, options, sizeof(ln_read_options))
+#define ln_context_init_mem_with(ctx, bytes, byte_count, name, options)                            \
+    ln_context_init_mem_with_sized(ctx, bytes, byte_count, name, options, sizeof(ln_read_options))
+
 /* As `ln_context_init` and `ln_context_init_mem`, of one entry of a file that has several by name:
  * the properties `signature NAME` of a TensorFlow Lite model. NULL: the first one. Fails also:
  * LN_NOT_FOUND, with the names that there are, LN_UNSUPPORTED if the format has no entries. */

@@ -14,6 +14,7 @@
 #include <lightnet/context.h>
 #include <lightnet/export.h>
 #include <lightnet/list.h>
+#include <lightnet/model_info.h>
 #include <lightnet/object.h>
 #include <lightnet/preflight.h>
 #include <lightnet/status.h>
@@ -95,11 +96,11 @@ struct ln_serializer {
     /* Rules `into onnx`: what is written is a copy of the model, rewritten by them. NULL: none. */
     const struct ln_rule_set *rules;
 
-    /* Reads one of the entries that a file (`bytes` NULL), or what is in memory (`path` NULL), has
-     * by name, as `load_file` and `load_mem` read the first one; optional. */
-    ln_status (*load_signature)(ln_serializer *serializer, ln_context *ctx, const char *path,
-                                const char *bytes, size_t byte_count, const char *name,
-                                const char *signature);
+    /* Reads a file (`bytes` NULL), or what is in memory (`path` NULL), as `load_file` and
+     * `load_mem` do, in the way that the caller chooses; optional. */
+    ln_status (*load_with)(ln_serializer *serializer, ln_context *ctx, const char *path,
+                           const char *bytes, size_t byte_count, const char *name,
+                           const ln_read_options *options);
 };
 
 /* Adds a serializer; the struct is borrowed and must outlive its registration. A second one of

@@ -125,7 +125,7 @@ def _from_numbers(value, dtype):
 # ---- Loading ----
 
 _LOAD_OPTIONS = ("weights", "target", "threads", "sessions", "memory_limit", "work_limit", "time_limit", "folder",
-                 "files", "symbols", "strict", "as_read", "overridable", "devices", "failover")
+                 "files", "symbols", "strict", "as_read", "overridable", "devices", "failover", "rounding")
 _COMPAT_OPTIONS = ("symbols_may_be_missing",)  # of lightnetrt.compat
 
 
@@ -161,6 +161,7 @@ _OPTION_KINDS = {
     "files": (lambda value: _is_dict_of(value, lambda item: not isinstance(item, str)), "a dict of bytes by name"),
     "symbols": (lambda value: _is_dict_of(value, _is_size), "a dict such as {'batch': 4} or {'batch': (1, 32)}"),
     "overridable": (_is_names, "a list of names"),
+    "rounding": (lambda value: value in ("float", "reference"), "'float' or 'reference'"),
     "outputs": (_is_names, "a list of names"), "priority": (_is_integer, "an integer from -100 to 100"),  # of runs
     "devices": (lambda value: _is_dict_of(value, lambda item: True), "a dict such as {'gpu:1': {'option': 5}}"),
 }
@@ -233,6 +234,8 @@ def load(source, **options):
     devices        {"gpu:1": {"option": 5}}: what devices are opened with; `lightnet archs` lists options. Without a target
                    they are the target, in their order, with "cpu" for what they do not take
     failover       run again on the processor where a device fails; the model is then loaded for both
+    rounding       of integers of 8 bits in a TensorFlow Lite model: "float", as XNNPACK rounds them, or "reference", as the
+                   reference kernels do, to the bit
     """
     return Model(source, **options)
 

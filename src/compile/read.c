@@ -12,6 +12,7 @@
 #include <lightnet/serializer.h>
 #include <lightnet/util.h>
 
+#include "base/sized.h"
 #include "base/text.h"
 #include "compile/beside.h"
 #include "compile/clone.h"
@@ -36,22 +37,28 @@ static ln_status check_empty(const ln_context *ctx)
     return LN_OK;
 }
 
-// A model, and which entry of it.
+// A model, and how it is read.
 typedef struct model_source {
     const char *path;  // the file the bytes came from; NULL: there is only `bytes`
     const char *bytes; // its start where the format maps it
     size_t byte_count;
     const char *name;
-    const char *signature; // NULL: the first entry
+    const ln_read_options *options;
 } model_source;
 
-static ln_status load_signature(ln_serializer *serializer, ln_context *ctx, const model_source *m)
+static ln_status load_as_chosen(ln_serializer *serializer, ln_context *ctx, const model_source *m)
 {
-    if (!serializer->load_signature)
+    const ln_read_options *options = m->options;
+    if (serializer->load_with)
+        return serializer->load_with(serializer, ctx, m->path, m->path ? NULL : m->bytes,
+                                     m->byte_count, m->name, options);
+    if (options->signature)
         return LN_FAIL(LN_UNSUPPORTED, "%s: a model of format '%s' has no signature '%s'", m->name,
-                       serializer->name, m->signature);
-    return serializer->load_signature(serializer, ctx, m->path, m->path ? NULL : m->bytes,
-                                      m->byte_count, m->name, m->signature);
+                       serializer->name, options->signature);
+    return LN_FAIL(LN_UNSUPPORTED,
+                   "%s: a model of format '%s' has one rounding; leave '%s' out, which is for "
+                   "TensorFlow Lite",
+                   m->name, serializer->name, options->rounding);
 }
 
 static ln_status load_with(ln_context *ctx, const model_source *m)
@@ -59,8 +66,8 @@ static ln_status load_with(ln_context *ctx, const model_source *m)
     const char *path = m->path, *name = m->name;
     ln_serializer *serializer;
     LN_TRY(ln_serializer_choose(path, m->bytes, m->byte_count, name, &serializer));
-    if (m->signature)
-        return load_signature(serializer, ctx, m);
+    if (m->options->signature || m->options->rounding)
+        return load_as_chosen(serializer, ctx, m);
     if (path && serializer->load_file)
         return serializer->load_file(serializer, ctx, path);
     if (!serializer->load_mem)
@@ -116,7 +123,7 @@ static ln_status init_from(ln_context *ctx, const model_source *m)
 
 // Reads a file of a format that maps it, and so is not to be read here as a whole; *out_is_mapped
 // is 0 for other formats.
-static ln_status init_mapped(ln_context *ctx, const char *path, const char *signature,
+static ln_status init_mapped(ln_context *ctx, const char *path, const ln_read_options *options,
                              int *out_is_mapped)
 {
     char start[4096];
@@ -125,11 +132,11 @@ static ln_status init_mapped(ln_context *ctx, const char *path, const char *sign
     LN_TRY(ln_text_read_start(path, start, sizeof start, &len));
     const ln_serializer *serializer = ln_serializer_probe(path, start, len);
     *out_is_mapped = serializer && serializer->load_file && serializer->maps_files;
-    const model_source m = {path, start, len, path, signature};
+    const model_source m = {path, start, len, path, options};
     return *out_is_mapped ? init_from(ctx, &m) : LN_OK;
 }
 
-static ln_status init_file(ln_context *ctx, const char *source, const char *signature)
+static ln_status init_file(ln_context *ctx, const char *source, const ln_read_options *options)
 {
     LN_TRY(check_empty(ctx));
     if (!source)
@@ -137,7 +144,7 @@ static ln_status init_file(ln_context *ctx, const char *source, const char *sign
 
     int is_stdin = ln_streq(source, "-"), is_mapped = 0;
     if (!is_stdin)
-        LN_TRY(init_mapped(ctx, source, signature, &is_mapped));
+        LN_TRY(init_mapped(ctx, source, options, &is_mapped));
     if (is_mapped)
         return LN_OK;
 
@@ -145,25 +152,43 @@ static ln_status init_file(ln_context *ctx, const char *source, const char *sign
     size_t byte_count;
     LN_TRY(ln_text_read_file(source, ctx->limits.source_byte_count, &bytes, &byte_count));
     const model_source m = {is_stdin ? NULL : source, bytes, byte_count,
-                            is_stdin ? "<stdin>" : source, signature};
+                            is_stdin ? "<stdin>" : source, options};
     ln_status status = init_from(ctx, &m);
     ln_free(bytes);
     return status;
 }
 
-static ln_status init(ln_context *ctx, const char *source, const char *signature)
+static ln_status init(ln_context *ctx, const char *source, const ln_read_options *options)
 {
     ln_serializers_enter();
-    ln_status status = init_file(ctx, source, signature);
+    ln_status status = init_file(ctx, source, options);
     ln_serializers_leave();
     return status;
 }
 
-ln_status ln_context_init_signature(ln_context *ctx, const char *source, const char *signature)
+static ln_status copy_options(const ln_read_options *options, size_t byte_count,
+                              ln_read_options *out_options)
 {
+    *out_options = (ln_read_options){NULL};
+    if (!options)
+        return LN_OK;
+    return ln_sized_read(out_options, sizeof *out_options, options, byte_count,
+                         LN_SIZE_UP_TO(ln_read_options, signature), "ln_read_options");
+}
+
+ln_status ln_context_init_with_sized(ln_context *ctx, const char *source,
+                                     const ln_read_options *options, size_t byte_count)
+{
+    ln_read_options whole;
+    LN_TRY(copy_options(options, byte_count, &whole));
     ln_phase phase;
     ln_phase_begin(ctx, LN_PHASE_PLAN, &phase);
-    return ln_phase_end(&phase, init(ctx, source, signature));
+    return ln_phase_end(&phase, init(ctx, source, &whole));
+}
+
+ln_status ln_context_init_signature(ln_context *ctx, const char *source, const char *signature)
+{
+    return ln_context_init_with(ctx, source, &(ln_read_options){.signature = signature});
 }
 
 ln_status ln_context_init(ln_context *ctx, const char *source)
@@ -172,7 +197,7 @@ ln_status ln_context_init(ln_context *ctx, const char *source)
 }
 
 static ln_status init_mem(ln_context *ctx, const void *bytes, size_t byte_count, const char *name,
-                          const char *signature)
+                          const ln_read_options *options)
 {
     LN_TRY(check_empty(ctx));
     if (!bytes && byte_count > 0)
@@ -181,19 +206,29 @@ static ln_status init_mem(ln_context *ctx, const void *bytes, size_t byte_count,
         return LN_FAIL(LN_LIMIT, "a model of %zu bytes is over the limit of %zu", byte_count,
                        ctx->limits.source_byte_count);
     const model_source m = {NULL, bytes ? bytes : "", byte_count, name ? name : "<memory>",
-                            signature};
+                            options};
     ln_serializers_enter();
     ln_status status = init_from(ctx, &m);
     ln_serializers_leave();
     return status;
 }
 
+ln_status ln_context_init_mem_with_sized(ln_context *ctx, const void *bytes,
+                                         size_t model_byte_count, const char *name,
+                                         const ln_read_options *options, size_t byte_count)
+{
+    ln_read_options whole;
+    LN_TRY(copy_options(options, byte_count, &whole));
+    ln_phase phase;
+    ln_phase_begin(ctx, LN_PHASE_PLAN, &phase);
+    return ln_phase_end(&phase, init_mem(ctx, bytes, model_byte_count, name, &whole));
+}
+
 ln_status ln_context_init_signature_mem(ln_context *ctx, const void *bytes, size_t byte_count,
                                         const char *name, const char *signature)
 {
-    ln_phase phase;
-    ln_phase_begin(ctx, LN_PHASE_PLAN, &phase);
-    return ln_phase_end(&phase, init_mem(ctx, bytes, byte_count, name, signature));
+    return ln_context_init_mem_with(ctx, bytes, byte_count, name,
+                                    &(ln_read_options){.signature = signature});
 }
 
 ln_status ln_context_init_mem(ln_context *ctx, const void *bytes, size_t byte_count,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Models of several entries, each of which is read by its name.
+// Models of several entries, each of which is read by its name, and of roundings that are chosen.
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,6 +13,9 @@
 // Its signatures are `encode` of x and `decode` of code.
 #define FILE_OF_TWO LN_SOURCE_DIR "/tests/fuzz/tflite/entries"
 
+// A convolution of int8.
+#define FILE_OF_BYTES LN_SOURCE_DIR "/tests/fuzz/tflite/quantized"
+
 static ln_context *new_context(void)
 {
     CHECK_OK(ln_arch_init());
@@ -21,9 +24,9 @@ static ln_context *new_context(void)
     return ctx;
 }
 
-static size_t read_bytes(char *bytes, size_t size)
+static size_t read_bytes(const char *path, char *bytes, size_t size)
 {
-    FILE *file = fopen(FILE_OF_TWO, "rb");
+    FILE *file = fopen(path, "rb");
     CHECK(file);
     const size_t count = fread(bytes, 1, size, file);
     fclose(file);
@@ -56,7 +59,7 @@ TEST(a_file_is_read_by_a_signature)
 TEST(bytes_are_read_by_a_signature)
 {
     static char bytes[1 << 16];
-    const size_t count = read_bytes(bytes, sizeof bytes);
+    const size_t count = read_bytes(FILE_OF_TWO, bytes, sizeof bytes);
     ln_context *ctx = new_context();
     CHECK_OK(ln_context_init_signature_mem(ctx, bytes, count, "two", "decode"));
     check_ends(ctx, "code", "whole");
@@ -91,6 +94,86 @@ TEST(what_no_signature_names_is_refused)
     ln_context_free(ctx);
 }
 
+// In fixed point, sums are rescaled.
+static bool is_fixed(const ln_context *ctx)
+{
+    char *text;
+    size_t count;
+    CHECK_OK(ln_context_write(ctx, "il", &text, &count));
+    const bool found = strstr(text, "rounding=q31") != NULL;
+    CHECK(found != (strstr(text, "QuantizeLinear") != NULL));
+    ln_free(text);
+    return found;
+}
+
+TEST(a_rounding_is_chosen)
+{
+    static const struct {
+        const char *why;
+        ln_read_options options;
+        bool is_fixed;
+    } rows[] = {{"none", {.rounding = NULL}, false},
+                {"that of none", {.rounding = "float"}, false},
+                {"that of the reference kernels", {.rounding = "reference"}, true}};
+    static char bytes[1 << 16];
+    const size_t count = read_bytes(FILE_OF_BYTES, bytes, sizeof bytes);
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        ln_context *ctx = new_context();
+        CHECK_OK(ln_context_init_with(ctx, FILE_OF_BYTES, &rows[i].options));
+        CHECK_EQ(is_fixed(ctx), rows[i].is_fixed);
+        ln_context_cleanup(ctx);
+        CHECK_OK(ln_context_init_mem_with(ctx, bytes, count, "bytes", &rows[i].options));
+        CHECK_EQ(is_fixed(ctx), rows[i].is_fixed);
+        ln_context_free(ctx);
+    }
+}
+
+TEST(a_rounding_and_a_signature_are_chosen_together)
+{
+    ln_context *ctx = new_context();
+    const ln_read_options options = {.signature = "decode", .rounding = "reference"};
+    CHECK_OK(ln_context_init_with(ctx, FILE_OF_TWO, &options));
+    check_ends(ctx, "code", "whole");
+    ln_context_free(ctx);
+}
+
+TEST(other_roundings_are_refused)
+{
+    static const char net[] = "create(| dst=x | dtype=TL_FLOAT, dims=[1], data=[0]);";
+    ln_context *ctx = new_context();
+    ln_read_options options = {.rounding = "nearest"};
+    CHECK_FAILS(ln_context_init_with(ctx, FILE_OF_BYTES, &options), LN_INVALID);
+    CHECK_MESSAGE("the rounding 'nearest' is unknown; it is 'float' or 'reference'");
+    options.rounding = "reference";
+    CHECK_FAILS(ln_context_init_mem_with(ctx, net, sizeof net - 1, "a.net", &options),
+                LN_UNSUPPORTED);
+    CHECK_MESSAGE("a.net: a model of format 'il' has one rounding; leave 'reference' out");
+    CHECK_EQ(ln_context_get_state(ctx), LN_CONTEXT_EMPTY);
+    CHECK_OK(ln_context_init_with(ctx, FILE_OF_BYTES, NULL));
+    CHECK(!is_fixed(ctx));
+    ln_context_free(ctx);
+}
+
+TEST(options_of_other_sizes_are_read_as_far_as_they_go)
+{
+    struct {
+        ln_read_options known;
+        void *more;
+    } longer = {.known = {.rounding = "reference"}};
+    ln_context *ctx = new_context();
+    CHECK_OK(ln_context_init_with_sized(ctx, FILE_OF_BYTES, &longer.known, sizeof longer));
+    CHECK(is_fixed(ctx));
+    ln_context_cleanup(ctx);
+    CHECK_OK(ln_context_init_with_sized(ctx, FILE_OF_BYTES, &longer.known, sizeof(char *)));
+    CHECK(!is_fixed(ctx));
+    ln_context_cleanup(ctx);
+    longer.more = ctx;
+    CHECK_FAILS(ln_context_init_with_sized(ctx, FILE_OF_BYTES, &longer.known, sizeof longer),
+                LN_UNSUPPORTED);
+    CHECK_FAILS(ln_context_init_with_sized(ctx, FILE_OF_BYTES, &longer.known, 1), LN_INVALID);
+    ln_context_free(ctx);
+}
+
 TEST(a_signature_without_memory_is_refused)
 {
     CHECK_OK(ln_arch_init());
@@ -108,4 +191,6 @@ TEST(a_signature_without_memory_is_refused)
 }
 
 TEST_LIST(a_file_is_read_by_a_signature, bytes_are_read_by_a_signature,
-          what_no_signature_names_is_refused, a_signature_without_memory_is_refused)
+          what_no_signature_names_is_refused, a_rounding_is_chosen,
+          a_rounding_and_a_signature_are_chosen_together, other_roundings_are_refused,
+          options_of_other_sizes_are_read_as_far_as_they_go, a_signature_without_memory_is_refused)

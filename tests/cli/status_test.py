@@ -42,7 +42,7 @@ BAD = {
     "mean": ["x", "1,2", "1,2,3,4"], "scale": ["x", "1,2"], "layout": ["chw"], "resize": ["5", "x5", "0x4"],
     "preset": ["resnet"], "crop": ["x", "2", "0"], "letterbox": ["x", "256", "-1"], "rate": ["x", "0", "-8"],
     "type": ["1", "x"], "profile": ["fastest"], "json": ["4"],
-    "rules": [["none", "mine.rules"]],
+    "rules": [["none", "mine.rules"]], "rounding": ["nearest", "references"],
 }
 # Any word may be the name of a file or folder, or of what is in one.
 FILES = {"datafile", "plugin", "model", "base", "outfile", "labels", "trace", "weights", "list", "allow-write", "dump-dir", "signature"}

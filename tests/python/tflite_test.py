@@ -5,7 +5,9 @@
 Usage: tflite_test.py BUILD-FOLDER. Exits with 77 where the package or NumPy is missing. The models beside the checkout,
 with results that others stored, are skipped with a reason where they are not there.
 """
+import enum
 import json
+import pickle
 import sys
 import tempfile
 import unittest
@@ -37,6 +39,11 @@ def double(dtype="float32", shape=(1, 3), **more):
     """y = x + x."""
     t = [tf.tensor("x", dtype, shape, **more), tf.tensor("y", dtype, shape, **more)]
     return tf.model(t, [("ADD", ["x", "x"], ["y"], {"act": 0})], ["x"], ["y"])
+
+
+def bytes_of(scale=0.5):
+    t = [tf.tensor("x", "float32", (1, 5)), tf.tensor("y", "int8", (1, 5), scale=scale, zero=0)]
+    return tf.model(t, [("QUANTIZE", ["x"], ["y"], None)], ["x"], ["y"])
 
 
 class Details(unittest.TestCase):
@@ -76,6 +83,46 @@ class Details(unittest.TestCase):
         for batch in (3, 1, 5):
             self.assertEqual(model(np.zeros((batch, 3), "f4")).shape, (batch, 2))
         self.assertRaises(lightnetrt.InvalidError, model, np.zeros((1, 4), "f4"))
+
+
+class Resolvers(unittest.TestCase):
+    def rounded(self, **options):
+        i = opened(bytes_of(), **options)
+        i.set_tensor(0, np.float32([[0.25, 0.75, 1.25, -0.25, -1.25]]))
+        i.invoke()
+        return i.get_tensor(1).tolist()
+
+    def test_ties_are_those_of_the_resolver(self):
+        Own = enum.Enum("OpResolverType", {"AUTO": 0, "BUILTIN_REF": 2})  # as a program has it that changed one import
+        even, away = [[0, 2, 2, 0, -2]], [[1, 2, 3, -1, -3]]
+        for resolver in tflite.OpResolverType:
+            want = away if resolver.name == "BUILTIN_REF" else even
+            self.assertEqual(self.rounded(experimental_op_resolver_type=resolver), want, resolver)
+        self.assertEqual(self.rounded(), even)
+        self.assertEqual(self.rounded(experimental_op_resolver_type=Own.BUILTIN_REF), away)
+        self.assertEqual(self.rounded(experimental_op_resolver_type=Own.AUTO), even)
+
+    def test_a_model_is_loaded_with_a_rounding(self):
+        x = np.float32([[0.25, 0.75, 1.25, -0.25, -1.25]])
+        for rounding, want in (("reference", [[1, 2, 3, -1, -3]]), ("float", [[0, 2, 2, 0, -2]]), (None, [[0, 2, 2, 0, -2]])):
+            model = lightnetrt.load(bytes_of(), rounding=rounding)
+            self.assertEqual(np.asarray(model(x=x)).tolist(), want)
+            again = pickle.loads(pickle.dumps(model))
+            self.assertEqual(np.asarray(again(x=x)).tolist(), want)
+        self.assertRaisesRegex(TypeError, "rounding takes 'float' or 'reference', not 'nearest'", lightnetrt.load, bytes_of(), rounding="nearest")
+
+    def test_other_signatures_are_rounded_so(self):
+        t = [[tf.tensor("x", "float32", (1, 5)), tf.tensor("y", "int8", (1, 5), scale=0.5, zero=0)] for _ in range(2)]
+        op = [("QUANTIZE", ["x"], ["y"], None)]
+
+        def of(key, graph):
+            return {0: [{0: "in", 1: tf.Number("I", 0)}], 1: [{0: "out", 1: tf.Number("I", 1)}], 2: key, 4: tf.Number("I", graph) if graph else None}
+
+        data = tf.model(t[0], op, ["x"], ["y"], [(t[1], op, ["x"], ["y"])], **{"7": [of("a", 0), of("b", 1)]})
+        i = opened(data, experimental_op_resolver_type=tflite.OpResolverType.BUILTIN_REF)
+        for key in ("a", "b"):
+            got = i.get_signature_runner(key)(**{"in": np.float32([[0.25, 0.75, 1.25, -0.25, -1.25]])})
+            self.assertEqual(got["out"].tolist(), [[1, 2, 3, -1, -3]])
 
 
 class Values(unittest.TestCase):
@@ -198,8 +245,9 @@ class Mistakes(unittest.TestCase):
         self.assertRaises(ValueError, Interpreter, model_content=double(), num_threads=-2)
         self.assertRaises(ValueError, Interpreter, model_content=double(), experimental_delegates=[1])
         self.assertRaises(ValueError, Interpreter, model_content=double(), experimental_preserve_all_tensors=True)
-        Interpreter(model_content=double(), experimental_delegates=[],
-                    experimental_op_resolver_type=tflite.OpResolverType.BUILTIN_REF)
+        Interpreter(model_content=double(), experimental_delegates=[])
+        for resolver in ("BUILTIN_REF", 2, None):
+            self.assertRaisesRegex(ValueError, f"op resolver type: {resolver}", Interpreter, model_content=double(), experimental_op_resolver_type=resolver)
 
     def test_of_values(self):
         i = Interpreter(model_content=double("int8", scale=0.5, zero=0))

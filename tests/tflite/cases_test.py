@@ -903,12 +903,8 @@ def add_loops():
           {"n": np.int32(0), "x": picture}, ["y"], [fewer, convolved], [y.astype("f4")])
 
 
-def main():
-    for add in (add_elementwise, add_products, add_sums, add_moves, add_places, add_made, add_boxes, add_recurrent, add_types, add_quantized,
-                add_int16, add_dynamic_range, add_branches, add_loops, add_int16_functions):
-        add()
-    folder = pathlib.Path(sys.argv[1]).resolve()
-    word = sys.argv[3] if sys.argv[2:3] == ["-k"] else ""
+def verify(folder, word, *roundings):
+    """Cases whose name has `word`, as read, optimized, and through ONNX. The number of those that fail."""
     chosen = [name for name in CASES if word in name]
     failed = 0
     with tempfile.TemporaryDirectory() as work:
@@ -925,7 +921,7 @@ def main():
         listed = pathlib.Path(work, "cases.txt")
         listed.write_text("".join(lines))
         for how in (["--target", "ref", "--rules=none"], ["--target", "cpu"], ["--target", "cpu", "--through=onnx"]):
-            done = subprocess.run([folder / "lightnet", "verify", *how, "--summary", "--list", listed],
+            done = subprocess.run([folder / "lightnet", "verify", *how, *roundings, "--summary", "--list", listed],
                                   capture_output=True, text=True, check=False, timeout=600)
             results = [line for line in done.stdout.splitlines() if line.startswith(("pass", "WRONG", "FAILED", "CRASH"))]
             bad = [line.replace(work, "") for line in results if not line.startswith("pass")]
@@ -933,7 +929,15 @@ def main():
             failed += len(bad) + (len(results) != len(chosen))
             if len(results) != len(chosen):
                 print(done.stdout[-1000:], done.stderr[-2000:])
-    sys.exit(failed != 0)
+    return failed
+
+
+def main():
+    for add in (add_elementwise, add_products, add_sums, add_moves, add_places, add_made, add_boxes, add_recurrent, add_types, add_quantized,
+                add_int16, add_dynamic_range, add_branches, add_loops, add_int16_functions):
+        add()
+    word = sys.argv[3] if sys.argv[2:3] == ["-k"] else ""
+    sys.exit(verify(pathlib.Path(sys.argv[1]).resolve(), word) != 0)
 
 
 if __name__ == "__main__":

@@ -224,6 +224,20 @@ def test_signatures_of_other_subgraphs_are_told_apart():
     assert "shape_signature" not in run("inspect", write("n.tflite", make_seeds.conv())).stdout
 
 
+def test_a_rounding_is_chosen():
+    write("m.tflite", make_seeds.quantized())
+    for rounding, word, other in (("float", "QuantizeLinear", "rescale"), ("reference", "rounding=q31", "QuantizeLinear")):
+        run("convert", "m.tflite", f"--rounding={rounding}", "-o", "m.net")
+        text = pathlib.Path("m.net").read_text()
+        assert word in text and other not in text, (rounding, text)
+    run("run", "m.tflite", "--rounding=reference", "--zero")
+    run("run", "-", "--rounding=reference", "--zero", stdin="m.tflite")
+    run("compare", "m.tflite", "--rounding=reference", out="")
+    run("inspect", "m.tflite", "--rounding=reference", out="rescale")
+    run("run", "m.tflite", "--rounding=nearest", "--zero", code=2, err="--rounding takes float or reference, not 'nearest'")
+    run("run", "m.net", "--rounding=float", "--zero", code=1, err="a model of format 'il' has one rounding; leave 'float' out")
+
+
 def test_a_signature_is_read_by_its_name():
     write("m.tflite", make_seeds.entries())
     x = np.float32([[6, -8], [3, 5]])

@@ -20,7 +20,7 @@ __all__ = ["Interpreter", "SignatureRunner", "OpResolverType", "Delegate", "load
 
 
 class OpResolverType(enum.Enum):
-    """Accepted; the operators are LightNet's with each of them."""
+    """BUILTIN_REF: integers of 8 bits are rounded as by the reference kernels, to the bit. Else, as by XNNPACK."""
     AUTO = 0
     BUILTIN = 1
     BUILTIN_REF = 2
@@ -152,6 +152,11 @@ class Interpreter:
         if model_path is not None and not os.path.exists(source):
             raise ValueError(f"Could not open '{os.fsdecode(source)}'.")
         options = {"threads": num_threads if num_threads and num_threads > 0 else 0, "sessions": 1}
+        resolver = getattr(experimental_op_resolver_type, "name", None)  # of this enumeration, or TensorFlow Lite's own
+        if resolver not in OpResolverType.__members__:
+            raise ValueError(f"Unrecognized passed in op resolver type: {experimental_op_resolver_type}")
+        if resolver == "BUILTIN_REF":
+            options["rounding"] = "reference"
         try:
             model = lightnetrt.load(source, **options)
             self._variables = list(model.metadata.defaults)
@@ -160,7 +165,7 @@ class Interpreter:
         except (lightnetrt.FormatError, lightnetrt.UnsupportedError) as reason:
             raise ValueError(str(reason)) from None
         self._model = model
-        self._source, self._threads, self._others = source, num_threads, {}
+        self._source, self._threads, self._others, self._resolver = source, num_threads, {}, experimental_op_resolver_type
         properties = model.metadata.properties
         report = lightnetrt.preflight(source)
         stated = dict(report["inputs"] + report["outputs"])  # "FLOAT32[?, 3]", whatever size an open dimension has until a run
@@ -297,7 +302,8 @@ class Interpreter:
             if not isinstance(content, (bytes, bytearray, memoryview)):
                 with open(content, "rb") as file:
                     content = file.read()
-            other = Interpreter(model_content=_with_first(content, index), num_threads=self._threads)
+            other = Interpreter(model_content=_with_first(content, index), num_threads=self._threads,
+                                experimental_op_resolver_type=self._resolver)
             if self._variables or other._variables:
                 raise ValueError(f"signature '{key}' is of subgraph {index} of a model with variables, which subgraphs do not share here")
             self._others[index] = other

@@ -532,7 +532,20 @@ static void read_subgraph(ln_tflite_builder *b)
     ln_tflite_add_states(b);
 }
 
-static void read_model(ln_tflite_builder *b, const char *signature)
+static void read_options(ln_tflite_builder *b, const ln_read_options *options)
+{
+    if (!options)
+        return;
+    const char *rounding = options->rounding ? options->rounding : "float";
+    b->is_reference = strcmp(rounding, "reference") == 0;
+    if (!b->is_reference && strcmp(rounding, "float") != 0)
+        ln_tflite_stop(b, LN_INVALID, "the rounding '%s' is unknown; it is 'float' or 'reference'",
+                       rounding);
+    if (options->signature && ln_tflite_is_going(b))
+        ln_tflite_choose(b, options->signature);
+}
+
+static void read_model(ln_tflite_builder *b, const ln_read_options *options)
 {
     ln_flat *f = b->file;
     b->model = ln_flat_root(f);
@@ -545,15 +558,15 @@ static void read_model(ln_tflite_builder *b, const char *signature)
     b->subgraphs = ln_flat_list(f, b->model, 2, 4);
     if (f->status == LN_OK && b->subgraphs.count == 0)
         ln_tflite_stop(b, LN_SYNTAX, "the file has no subgraph");
-    if (signature && ln_tflite_is_going(b))
-        ln_tflite_choose(b, signature);
+    if (ln_tflite_is_going(b))
+        read_options(b, options);
     b->subgraph = b->entry;
     if (ln_tflite_is_going(b))
         read_subgraph(b);
 }
 
 ln_status ln_tflite_build(ln_serializer *serializer, ln_context *ctx, ln_flat *file,
-                          const char *signature, ln_preflight *report)
+                          const ln_read_options *options, ln_preflight *report)
 {
     ln_tflite_builder *b = ln_alloc(sizeof *b);
     if (!b)
@@ -566,7 +579,7 @@ ln_status ln_tflite_build(ln_serializer *serializer, ln_context *ctx, ln_flat *f
     b->op_names = ln_hash_create(ln_name_hash, ln_str_cmp, ln_free, NULL);
     b->numbers = ln_hash_create(ln_name_hash, ln_str_cmp, ln_free, NULL);
     if (b->tensor_names && b->op_names && b->numbers)
-        read_model(b, signature);
+        read_model(b, options);
     else
         b->status = LN_NO_MEMORY;
     b->op = NULL;

@@ -4,8 +4,9 @@
 //     build.c       subgraphs, tensors, operators, in the order of the file
 //     emit.c        operators of ONNX as they are appended, names, constants
 //     value.c       tensors: as they are stored, as real numbers, as images with channels first
-//     integer.c     operators on int16, in the fixed point of TensorFlow Lite
-//     int16_*.c     those of them that take several steps, or tables
+//     integer.c     operators on integers, in the fixed point of TensorFlow Lite
+//     integer_*.c   those of them that take several steps
+//     int16_*.c     those that take tables
 //     dynamic.c     inputs that are quantized when the model runs
 //     op_*.c        what each operator becomes: a row of builtins.inc names the function
 //     state.c       variables
@@ -22,6 +23,7 @@
 #define LN_SERIAL_TFLITE_BUILDER_H
 
 #include <lightnet/context.h>
+#include <lightnet/model_info.h>
 #include <lightnet/preflight.h>
 #include <lightnet/serializer.h>
 #include <lightnet/tensor.h>
@@ -121,6 +123,7 @@ typedef struct ln_tflite_builder {
     size_t nested_count;                  // at least 1
     size_t op_count, graph_count;         // in all
     bool is_first_run;                    // it is run once, before the others
+    bool is_reference;                    // integers of 8 bits are computed in fixed point, too
     int64_t once[LN_TFLITE_MAX_ONCE];
     size_t once_count;
     ln_tflite_state *states;
@@ -147,10 +150,9 @@ struct ln_tflite_op {
     bool is_bad;
 };
 
-// Reads the model into `ctx`, with all problems of operators in `report`: the subgraph of the
-// signature, or the first one where it is NULL.
+// Reads the model into `ctx`, with all problems of operators in `report`; `options` may be NULL.
 ln_status ln_tflite_build(ln_serializer *serializer, ln_context *ctx, ln_flat *file,
-                          const char *signature, ln_preflight *report);
+                          const ln_read_options *options, ln_preflight *report);
 
 // `code` of the schema; NULL: unknown.
 const ln_tflite_builtin *ln_tflite_builtin_of(int64_t code);
@@ -214,61 +216,72 @@ void ln_tflite_set_state(ln_tflite_state *state, const char *x);
 // Outputs with the values after the run.
 void ln_tflite_add_states(ln_tflite_builder *b);
 
-// ---- integer.c: operators on int16 ----
+// ---- integer.c: operators on integers, in fixed point ----
 
-// Whether the output and the first `count` inputs are int16 with one scale and no zero point, and
-// the activation is a bound.
+// Whether the output and the first `count` inputs are of one type that is computed in fixed point,
+// with one scale, and the activation is a bound: int16 without a zero point or, where the caller
+// chooses the rounding of the reference kernels, int8 or uint8. And whether that type is int16.
+bool ln_tflite_is_fixed(ln_tflite_op *op, size_t count, int64_t activation);
 bool ln_tflite_is_int16(ln_tflite_op *op, size_t count, int64_t activation);
 
-// Whether input `x` and the output are so, with weights of int8 at input `w` and no bias at input
+// Whether input `x` and the output are so, with weights of bytes at input `w` and no bias at input
 // `bias` but of integers.
-bool ln_tflite_is_int16_product(ln_tflite_op *op, size_t x, size_t w, size_t bias,
+bool ln_tflite_is_fixed_product(ln_tflite_op *op, size_t x, size_t w, size_t bias,
                                 int64_t activation);
 
-// An operator quant_conv or quant_matmul with sums as its result; `bias` may be NULL.
-const char *ln_tflite_sums(ln_tflite_builder *b, const char *optype, const char *x, const char *w,
+// An operator quant_conv or quant_matmul of inputs 0 and 1, which are `x` and `w`, with sums as its
+// result; `bias` may be NULL.
+const char *ln_tflite_sums(ln_tflite_op *op, const char *optype, const char *x, const char *w,
                            const char *bias);
 
-// The bias as int64; NULL: there is none.
-const char *ln_tflite_wide_bias(ln_tflite_op *op, size_t i);
+// The bias at input i in the type of the sums; NULL: there is none.
+const char *ln_tflite_sum_bias(ln_tflite_op *op, size_t i);
 
 // Sums of products as the output has them: scales of the weights are for `axis` of `sums`.
 const char *ln_tflite_rescaled_sums(ln_tflite_op *op, const char *sums, size_t x, size_t w,
                                     size_t bias, int axis, int64_t activation);
 
-// ADD and SUB, MUL, LEAKY_RELU of int16.
-void ln_tflite_read_int16_sum(ln_tflite_op *op, int64_t activation);
-void ln_tflite_read_int16_product(ln_tflite_op *op, int64_t activation);
-void ln_tflite_read_int16_leaky_relu(ln_tflite_op *op, float alpha);
+// ADD and SUB, MUL, LEAKY_RELU.
+void ln_tflite_read_fixed_sum(ln_tflite_op *op, int64_t activation);
+void ln_tflite_read_fixed_product(ln_tflite_op *op, int64_t activation);
+void ln_tflite_read_fixed_leaky_relu(ln_tflite_op *op, float alpha);
 
-// RELU and RELU6, ABS, SQUARED_DIFFERENCE of int16, and PRELU of it with slopes of int8.
-void ln_tflite_read_int16_relu(ln_tflite_op *op);
-void ln_tflite_read_int16_abs(ln_tflite_op *op);
-void ln_tflite_read_int16_squared_difference(ln_tflite_op *op);
-bool ln_tflite_is_int16_prelu(ln_tflite_op *op);
-void ln_tflite_read_int16_prelu(ln_tflite_op *op);
+// RELU and its siblings, SQUARED_DIFFERENCE. False: nothing was read.
+bool ln_tflite_read_fixed_relu(ln_tflite_op *op);
+bool ln_tflite_read_fixed_squared_difference(ln_tflite_op *op);
+
+// ABS; PRELU, of int16 with slopes of int8.
+void ln_tflite_read_fixed_abs(ln_tflite_op *op);
+bool ln_tflite_is_fixed_prelu(ln_tflite_op *op);
+void ln_tflite_read_fixed_prelu(ln_tflite_op *op);
 
 // How many elements of input 0 are reduced to one, along the axes of input 1; 0 where that is not
 // known. `is_reduced` is of TL_MAXDIM axes.
 int64_t ln_tflite_find_taps(ln_tflite_op *op, bool *is_reduced);
 
-// MEAN and SUM of int16. False: nothing was read, because it is another operator, type or axis.
-bool ln_tflite_read_int16_reduction(ln_tflite_op *op);
+// MEAN and SUM. False: nothing was read, because it is another operator, type or axis.
+bool ln_tflite_read_fixed_reduction(ln_tflite_op *op);
 
-// Whether means of windows of so many taps are rounded on int16, and what they become.
-bool ln_tflite_has_int16_means(ln_tflite_op *op, int64_t width, int64_t height, int64_t activation);
-const char *ln_tflite_int16_means(ln_tflite_op *op, const char *means, int64_t activation);
+// Whether means of windows of so many taps are rounded on integers, and what they become.
+bool ln_tflite_has_fixed_means(ln_tflite_op *op, int64_t width, int64_t height, int64_t activation);
+const char *ln_tflite_fixed_means(ln_tflite_op *op, const char *means, int64_t activation);
 
-// BATCH_MATMUL of int16 and int16 or int8; `x` and `y` are integers, as they are multiplied.
-bool ln_tflite_is_int16_matmul(ln_tflite_op *op);
-void ln_tflite_read_int16_matmul(ln_tflite_op *op, const char *x, const char *y);
+// BATCH_MATMUL; `x` and `y` are integers as the inputs have them, on the axes of matrices.
+bool ln_tflite_is_fixed_matmul(ln_tflite_op *op);
+void ln_tflite_read_fixed_matmul(ln_tflite_op *op, const char *x, const char *y);
 
-// QUANTIZE from int16 to another scale of int16, int8 or int32, or from int8 to int16.
-bool ln_tflite_is_int16_quantize(ln_tflite_op *op);
-void ln_tflite_read_int16_quantize(ln_tflite_op *op);
+// QUANTIZE of integers, and of floats, ties away from zero. False: nothing was read.
+bool ln_tflite_is_fixed_quantize(ln_tflite_op *op);
+void ln_tflite_read_fixed_quantize(ln_tflite_op *op);
+bool ln_tflite_read_rounded_away(ln_tflite_op *op);
 
 // The only scale of a tensor, or its first.
 float ln_tflite_scale(const ln_tflite_op *op, const ln_tflite_tensor *t);
+
+// `x`, which has the elements of input i, in a type, without the zero point; with that of the
+// output, `x` being of the type.
+const char *ln_tflite_integers(ln_tflite_op *op, size_t i, const char *x, tl_dtype dtype);
+const char *ln_tflite_with_zero_point(ln_tflite_op *op, const char *x, tl_dtype dtype);
 
 // Integers times a factor, as int32 from `low` on; divided by 2^bits, ties upwards.
 const char *ln_tflite_rescaled(ln_tflite_op *op, const char *x, double factor, double low);
@@ -277,8 +290,8 @@ const char *ln_tflite_shifted(ln_tflite_builder *b, const char *x, int bits);
 // Integers of 64 bits times a factor, with its upper 16 bits; int32, or as the output has them.
 const char *ln_tflite_rescaled_wide(ln_tflite_op *op, const char *x, double factor, bool is_result);
 
-// Integers of 64 bits as the output, of int16, has them, after an activation that is a bound.
-const char *ln_tflite_bounded(ln_tflite_op *op, const char *x, int64_t activation);
+// Whole numbers of type `dtype` as the output has them, after an activation that is a bound.
+const char *ln_tflite_bounded(ln_tflite_op *op, const char *x, tl_dtype dtype, int64_t activation);
 
 // The multiplier, in units of 2^-31, and the shift, at most `max_shift`, of a factor; false where
 // there is none.
@@ -287,12 +300,12 @@ bool ln_tflite_find_multiplier(double factor, int max_shift, int32_t *multiplier
 // A constant of int32, which the context takes over.
 const char *ln_tflite_int32s(ln_tflite_builder *b, size_t count, int32_t *owned);
 
-// ---- int16_steps.c ----
+// ---- integer_steps.c ----
 
-// DIV, REDUCE_PROD and RESIZE_BILINEAR of int16. False: nothing was read.
-bool ln_tflite_read_int16_quotient(ln_tflite_op *op, int64_t activation);
-bool ln_tflite_read_int16_factors(ln_tflite_op *op);
-bool ln_tflite_read_int16_resize(ln_tflite_op *op, bool is_aligned, bool is_half);
+// DIV, REDUCE_PROD and RESIZE_BILINEAR. False: nothing was read.
+bool ln_tflite_read_fixed_quotient(ln_tflite_op *op, int64_t activation);
+bool ln_tflite_read_fixed_factors(ln_tflite_op *op);
+bool ln_tflite_read_fixed_resize(ln_tflite_op *op, bool is_aligned, bool is_half);
 
 // ---- int16_tables.c ----
 

@@ -18,13 +18,13 @@ void ln_tflite_read_arithmetic(ln_tflite_op *op)
 {
     const int64_t activation = ln_tflite_small_option(op, 0);
     const char *type = op->builtin->optype;
-    if (strcmp(type, "Div") == 0 && ln_tflite_read_int16_quotient(op, activation))
+    if (strcmp(type, "Div") == 0 && ln_tflite_read_fixed_quotient(op, activation))
         return;
-    if (strcmp(type, "Div") != 0 && ln_tflite_is_int16(op, 2, activation)) {
+    if (strcmp(type, "Div") != 0 && ln_tflite_is_fixed(op, 2, activation)) {
         if (strcmp(type, "Mul") == 0)
-            ln_tflite_read_int16_product(op, activation);
+            ln_tflite_read_fixed_product(op, activation);
         else
-            ln_tflite_read_int16_sum(op, activation);
+            ln_tflite_read_fixed_sum(op, activation);
         return;
     }
     ln_tflite_give(op, 0, real_pair(op, type), activation);
@@ -45,10 +45,8 @@ void ln_tflite_read_compare(ln_tflite_op *op)
 
 void ln_tflite_read_squared_difference(ln_tflite_op *op)
 {
-    if (ln_tflite_is_int16(op, 2, NO_ACTIVATION)) {
-        ln_tflite_read_int16_squared_difference(op);
+    if (ln_tflite_read_fixed_squared_difference(op))
         return;
-    }
     const char *d = real_pair(op, "Sub");
     ln_tflite_give(op, 0, ln_tflite_binary(op->b, "Mul", d, d), NO_ACTIVATION);
 }
@@ -95,16 +93,14 @@ void ln_tflite_read_unary(ln_tflite_op *op)
 
 void ln_tflite_read_relu(ln_tflite_op *op)
 {
-    if (ln_tflite_is_int16(op, 1, NO_ACTIVATION))
-        ln_tflite_read_int16_relu(op);
-    else
+    if (!ln_tflite_read_fixed_relu(op))
         ln_tflite_read_unary(op);
 }
 
 void ln_tflite_read_abs(ln_tflite_op *op)
 {
-    if (ln_tflite_is_int16(op, 1, NO_ACTIVATION))
-        ln_tflite_read_int16_abs(op);
+    if (ln_tflite_is_fixed(op, 1, NO_ACTIVATION))
+        ln_tflite_read_fixed_abs(op);
     else
         ln_tflite_read_unary(op);
 }
@@ -131,16 +127,15 @@ void ln_tflite_read_square(ln_tflite_op *op)
 
 static void clip(ln_tflite_op *op, float low, float high)
 {
+    if (ln_tflite_read_fixed_relu(op))
+        return;
     const char *x = ln_tflite_real(op, 0);
     ln_tflite_give(op, 0, ln_tflite_clip(op->b, x, low, high), NO_ACTIVATION);
 }
 
 void ln_tflite_read_relu6(ln_tflite_op *op)
 {
-    if (ln_tflite_is_int16(op, 1, NO_ACTIVATION))
-        ln_tflite_read_int16_relu(op);
-    else
-        clip(op, 0, 6);
+    clip(op, 0, 6);
 }
 
 void ln_tflite_read_relu_n1_to_1(ln_tflite_op *op)
@@ -156,8 +151,8 @@ void ln_tflite_read_relu_0_to_1(ln_tflite_op *op)
 void ln_tflite_read_leaky_relu(ln_tflite_op *op)
 {
     const float alpha = ln_tflite_float_option(op, 0, 0);
-    if (ln_tflite_is_int16(op, 1, NO_ACTIVATION)) {
-        ln_tflite_read_int16_leaky_relu(op, alpha);
+    if (ln_tflite_is_fixed(op, 1, NO_ACTIVATION)) {
+        ln_tflite_read_fixed_leaky_relu(op, alpha);
         return;
     }
     const char *y = ln_tflite_unary(op->b, "LeakyRelu", ln_tflite_real(op, 0));
@@ -176,8 +171,8 @@ void ln_tflite_read_gelu(ln_tflite_op *op)
 
 void ln_tflite_read_prelu(ln_tflite_op *op)
 {
-    if (ln_tflite_is_int16_prelu(op))
-        ln_tflite_read_int16_prelu(op);
+    if (ln_tflite_is_fixed_prelu(op))
+        ln_tflite_read_fixed_prelu(op);
     else
         ln_tflite_give(op, 0, real_pair(op, "PRelu"), NO_ACTIVATION);
 }
@@ -253,10 +248,12 @@ void ln_tflite_read_quantize(ln_tflite_op *op)
 {
     ln_tflite_builder *b = op->b;
     const ln_tflite_tensor *out = ln_tflite_output(op, 0);
-    if (ln_tflite_is_int16_quantize(op)) {
-        ln_tflite_read_int16_quantize(op);
+    if (ln_tflite_is_fixed_quantize(op)) {
+        ln_tflite_read_fixed_quantize(op);
         return;
     }
+    if (ln_tflite_read_rounded_away(op))
+        return;
     const char *x = real_or_sums(op);
     if (ln_tflite_is_quantized(out)) {
         ln_tflite_give(op, 0, x, NO_ACTIVATION);

@@ -55,8 +55,8 @@ void ln_tflite_read_fully_connected(ln_tflite_op *op)
     if (ln_tflite_small_option(op, 1) != 0)
         ln_tflite_problem(op, NULL, "its weights are shuffled, which is not read");
     const int64_t activation = ln_tflite_small_option(op, 0);
-    const bool is_int16 = ln_tflite_is_int16_product(op, 0, 1, 2, activation);
-    const char *w = is_int16 ? ln_tflite_raw_weights(op, 1, 2, (const int[]){0, 1}, 0)
+    const bool is_fixed = ln_tflite_is_fixed_product(op, 0, 1, 2, activation);
+    const char *w = is_fixed ? ln_tflite_raw_weights(op, 1, 2, (const int[]){0, 1}, 0)
                              : ln_tflite_weights(op, 1, 2, (const int[]){0, 1}, 0);
     if (!ln_tflite_is_going(b))
         return;
@@ -64,9 +64,9 @@ void ln_tflite_read_fully_connected(ln_tflite_op *op)
         ln_tflite_problem(op, NULL, "its weights '%s' have rows of %d", weights->name,
                           weights->dims[1]);
     const char *y;
-    if (is_int16) {
+    if (is_fixed) {
         const char *x = as_raw_matrix(op, weights->dims[1]);
-        y = ln_tflite_sums(b, "quant_matmul", x, w, ln_tflite_wide_bias(op, 2));
+        y = ln_tflite_sums(op, "quant_matmul", x, w, ln_tflite_sum_bias(op, 2));
     } else {
         const char *x = as_matrix(op, weights->dims[1]);
         x = ln_tflite_dynamic(op, x, 0, 1, 2, ln_tflite_small_option(op, 3) == 0);
@@ -76,12 +76,12 @@ void ln_tflite_read_fully_connected(ln_tflite_op *op)
             ln_tflite_in(b, bias);
     }
     ln_tflite_number(b, "transB", 1);
-    if (is_int16)
+    if (is_fixed)
         y = ln_tflite_rescaled_sums(op, y, 0, 1, 2, 1, activation);
     bool keeps_dims = ln_tflite_small_option(op, 2) != 0 && in->ndim > 0 && in->ndim != 2;
     int64_t dims[TL_MAXDIM];
     keeps_dims = keeps_dims && find_dims(op, in, weights->dims[0], dims);
-    if (is_int16)
+    if (is_fixed)
         ln_tflite_give_raw(op, 0, keeps_dims ? ln_tflite_reshape(b, y, in->ndim, dims) : y);
     else if (keeps_dims)
         ln_tflite_give_reshaped(op, y, activation, in->ndim, dims);
@@ -125,9 +125,9 @@ static const char *matrix_of_integers(ln_tflite_op *op, size_t i)
 
 void ln_tflite_read_batch_matmul(ln_tflite_op *op)
 {
-    if (ln_tflite_is_int16_matmul(op)) {
+    if (ln_tflite_is_fixed_matmul(op)) {
         const char *left = matrix_of_integers(op, 0);
-        ln_tflite_read_int16_matmul(op, left, matrix_of_integers(op, 1));
+        ln_tflite_read_fixed_matmul(op, left, matrix_of_integers(op, 1));
         return;
     }
     const char *x = matrix(op, 0), *y = matrix(op, 1);
@@ -147,7 +147,7 @@ const char *ln_tflite_reduced(ln_tflite_op *op, const char *optype, const char *
 
 void ln_tflite_read_reduce(ln_tflite_op *op)
 {
-    if (ln_tflite_read_int16_reduction(op) || ln_tflite_read_int16_factors(op))
+    if (ln_tflite_read_fixed_reduction(op) || ln_tflite_read_fixed_factors(op))
         return;
     const char *x = ln_tflite_real(op, 0);
     ln_tflite_give(op, 0, ln_tflite_reduced(op, op->builtin->optype, x), NO_ACTIVATION);

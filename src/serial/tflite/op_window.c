@@ -49,21 +49,20 @@ static const char *begin_product(ln_tflite_op *op, const char *x, const char *w,
 }
 
 // An image by the weights at input 1, moved by `perm`, with the bias at input 2.
-static const char *begin_conv(ln_tflite_op *op, const int *perm, bool is_int16, bool is_symmetric)
+static const char *begin_conv(ln_tflite_op *op, const int *perm, bool is_fixed, bool is_symmetric)
 {
-    ln_tflite_builder *b = op->b;
-    if (is_int16) {
-        const char *x = ln_tflite_raw_image(op, 0), *bias = ln_tflite_wide_bias(op, 2);
-        return ln_tflite_sums(b, "quant_conv", x, ln_tflite_raw_weights(op, 1, 4, perm, 0), bias);
+    if (is_fixed) {
+        const char *x = ln_tflite_raw_image(op, 0), *bias = ln_tflite_sum_bias(op, 2);
+        return ln_tflite_sums(op, "quant_conv", x, ln_tflite_raw_weights(op, 1, 4, perm, 0), bias);
     }
     const char *x = ln_tflite_dynamic(op, ln_tflite_real_image(op, 0), 0, 1, 4, is_symmetric);
     const char *w = ln_tflite_weights(op, 1, 4, perm, 0);
     return begin_product(op, x, w, ln_tflite_bias(op, 2, 0, 1));
 }
 
-static void give_conv(ln_tflite_op *op, const char *y, bool is_int16, int64_t activation)
+static void give_conv(ln_tflite_op *op, const char *y, bool is_fixed, int64_t activation)
 {
-    if (!is_int16) {
+    if (!is_fixed) {
         ln_tflite_give_image(op, y, activation);
         return;
     }
@@ -74,34 +73,34 @@ static void give_conv(ln_tflite_op *op, const char *y, bool is_int16, int64_t ac
 void ln_tflite_read_conv_2d(ln_tflite_op *op)
 {
     const int64_t activation = ln_tflite_small_option(op, 3);
-    const bool is_int16 = ln_tflite_is_int16_product(op, 0, 1, 2, activation);
-    const words *in = is_int16 ? &of_core : &of_onnx;
-    const char *y = begin_conv(op, of_conv, is_int16, ln_tflite_input(op, 1)->scales.count == 1);
+    const bool is_fixed = ln_tflite_is_fixed_product(op, 0, 1, 2, activation);
+    const words *in = is_fixed ? &of_core : &of_onnx;
+    const char *y = begin_conv(op, of_conv, is_fixed, ln_tflite_input(op, 1)->scales.count == 1);
     int channels = ln_tflite_input(op, 0)->dims[3], depth = ln_tflite_input(op, 1)->dims[3];
     if (channels > 0 && depth > 0 && channels % depth == 0)
         ln_tflite_number(op->b, "group", channels / depth);
     padding(op, in, ln_tflite_small_option(op, 0));
     pair(op, in->strides, 1, 0);
     pair(op, in->dilations, 4, 1);
-    give_conv(op, y, is_int16, activation);
+    give_conv(op, y, is_fixed, activation);
 }
 
 void ln_tflite_read_depthwise_conv_2d(ln_tflite_op *op)
 {
     const int64_t activation = ln_tflite_small_option(op, 4);
-    const bool is_int16 = ln_tflite_is_int16_product(op, 0, 1, 2, activation);
-    const words *in = is_int16 ? &of_core : &of_onnx;
+    const bool is_fixed = ln_tflite_is_fixed_product(op, 0, 1, 2, activation);
+    const words *in = is_fixed ? &of_core : &of_onnx;
     int64_t channels = ln_tflite_input(op, 0)->dims[3], factor = ln_tflite_option(op, 3, 0);
     if (channels < 0 && factor > 0)
         channels = ln_tflite_input(op, 1)->dims[3] / factor;
     if (channels < 1)
         ln_tflite_problem(op, NULL, "it has %lld channels", (long long)channels);
-    const char *y = begin_conv(op, of_depthwise, is_int16, false);
+    const char *y = begin_conv(op, of_depthwise, is_fixed, false);
     ln_tflite_number(op->b, "group", (double)channels);
     padding(op, in, ln_tflite_small_option(op, 0));
     pair(op, in->strides, 1, 0);
     pair(op, in->dilations, 5, 1);
-    give_conv(op, y, is_int16, activation);
+    give_conv(op, y, is_fixed, activation);
 }
 
 // [N, D, H, W, C] and weights [D, H, W, I, O].
@@ -164,11 +163,12 @@ void ln_tflite_read_transpose_conv(ln_tflite_op *op)
     if (ln_tflite_is_known(op, 0) && !ln_tflite_known(op, 0, "shape", 4, shape, &count))
         return;
     const int64_t activation = ln_tflite_small_option(op, 3);
-    const bool is_int16 = ln_tflite_is_int16_product(op, 2, 1, 3, activation);
+    const bool is_fixed = ln_tflite_is_fixed_product(op, 2, 1, 3, activation);
     const char *x, *w, *bias;
-    if (is_int16) { // doubles hold the sums exactly
-        x = ln_tflite_cast(b, ln_tflite_raw_image(op, 2), TL_DOUBLE);
-        w = ln_tflite_cast(b, ln_tflite_raw_weights(op, 1, 4, of_transposed, 1), TL_DOUBLE);
+    if (is_fixed) { // doubles hold the sums exactly
+        x = ln_tflite_integers(op, 2, ln_tflite_raw_image(op, 2), TL_DOUBLE);
+        w = ln_tflite_raw_weights(op, 1, 4, of_transposed, 1);
+        w = ln_tflite_integers(op, 1, w, TL_DOUBLE);
         bias = NULL;
     } else {
         x = ln_tflite_real_image(op, 2);
@@ -195,12 +195,12 @@ void ln_tflite_read_transpose_conv(ln_tflite_op *op)
     ln_tflite_numbers(b, "pads", 4, pads);
     ln_tflite_numbers(b, "output_padding", 2, more);
     ln_tflite_numbers(b, "strides", 2, (const double[]){(double)strides[0], (double)strides[1]});
-    if (!is_int16) {
+    if (!is_fixed) {
         ln_tflite_give_image(op, y, activation);
         return;
     }
-    y = ln_tflite_cast(b, y, TL_INT64);
-    const char *units = ln_tflite_wide_bias(op, 3);
+    y = ln_tflite_cast(b, y, in->dtype == TL_INT16 ? TL_INT64 : TL_INT32);
+    const char *units = ln_tflite_sum_bias(op, 3);
     if (units)
         y = ln_tflite_binary(b, "Add", y,
                              ln_tflite_reshape(b, units, 3, (const int64_t[]){-1, 1, 1}));
@@ -256,13 +256,13 @@ static void give_means_of_integers(ln_tflite_op *op)
 }
 
 // Doubles hold the sums exactly.
-static void give_int16_means(ln_tflite_op *op, int64_t activation)
+static void give_fixed_means(ln_tflite_op *op, int64_t activation)
 {
     ln_tflite_builder *b = op->b;
     const char *x = ln_tflite_cast(b, ln_tflite_raw_image(op, 0), TL_DOUBLE);
     const char *y = ln_tflite_unary(b, "AveragePool", x);
     windows(op);
-    y = ln_tflite_int16_means(op, y, activation);
+    y = ln_tflite_fixed_means(op, y, activation);
     ln_tflite_give_raw(op, 0, ln_tflite_to_nhwc(b, y));
 }
 
@@ -273,9 +273,9 @@ void ln_tflite_read_average_pool(ln_tflite_op *op)
         return;
     }
     const int64_t activation = ln_tflite_small_option(op, 5);
-    if (ln_tflite_has_int16_means(op, ln_tflite_option(op, 3, 0), ln_tflite_option(op, 4, 0),
+    if (ln_tflite_has_fixed_means(op, ln_tflite_option(op, 3, 0), ln_tflite_option(op, 4, 0),
                                   activation)) {
-        give_int16_means(op, activation);
+        give_fixed_means(op, activation);
         return;
     }
     const char *y = ln_tflite_unary(op->b, "AveragePool", ln_tflite_real_image(op, 0));
@@ -336,7 +336,7 @@ static void resize(ln_tflite_op *op, const char *mode, const char *places, const
 void ln_tflite_read_resize_bilinear(ln_tflite_op *op)
 {
     int64_t is_aligned = ln_tflite_small_option(op, 2), is_half = ln_tflite_small_option(op, 3);
-    if (ln_tflite_read_int16_resize(op, is_aligned != 0, is_half != 0))
+    if (ln_tflite_read_fixed_resize(op, is_aligned != 0, is_half != 0))
         return;
     resize(op, "linear",
            is_aligned ? "align_corners"

@@ -109,7 +109,7 @@ static ln_status copy_bytes(ln_context *ctx, const char *bytes, size_t byte_coun
 
 static ln_status read_bytes(ln_serializer *serializer, ln_context *ctx, const char *path,
                             const char *bytes, size_t byte_count, const char *name,
-                            const char *signature, ln_preflight *report)
+                            const ln_read_options *options, ln_preflight *report)
 {
     ln_flat file = {0};
     LN_TRY(path ? map_file(ctx, path, &file) : copy_bytes(ctx, bytes, byte_count, name, &file));
@@ -117,20 +117,19 @@ static ln_status read_bytes(ln_serializer *serializer, ln_context *ctx, const ch
         return ln_flat_fail(&file, 4, LN_SYNTAX,
                             "the identifier TFL3 of a TensorFlow Lite model is not there");
     report->ir_version = 3; // of the schema
-    return ln_tflite_build(serializer, ctx, &file, signature, report);
+    return ln_tflite_build(serializer, ctx, &file, options, report);
 }
 
 // ---- The serializer ----
 
-static ln_status tflite_load_signature(ln_serializer *serializer, ln_context *ctx, const char *path,
-                                       const char *bytes, size_t byte_count, const char *name,
-                                       const char *signature)
+static ln_status tflite_load_with(ln_serializer *serializer, ln_context *ctx, const char *path,
+                                  const char *bytes, size_t byte_count, const char *name,
+                                  const ln_read_options *options)
 {
     ln_preflight *report = ln_preflight_new(serializer->name);
     if (!report)
         return LN_NO_MEMORY;
-    ln_status status =
-        read_bytes(serializer, ctx, path, bytes, byte_count, name, signature, report);
+    ln_status status = read_bytes(serializer, ctx, path, bytes, byte_count, name, options, report);
     if (status == LN_OK && report->problem_count > 0)
         status = ln_preflight_fail(report, name);
     ln_preflight_destroy(report);
@@ -139,13 +138,13 @@ static ln_status tflite_load_signature(ln_serializer *serializer, ln_context *ct
 
 static ln_status tflite_load_file(ln_serializer *serializer, ln_context *ctx, const char *path)
 {
-    return tflite_load_signature(serializer, ctx, path, NULL, 0, path, NULL);
+    return tflite_load_with(serializer, ctx, path, NULL, 0, path, NULL);
 }
 
 static ln_status tflite_load_mem(ln_serializer *serializer, ln_context *ctx, const char *bytes,
                                  size_t byte_count, const char *name)
 {
-    return tflite_load_signature(serializer, ctx, NULL, bytes, byte_count, name, NULL);
+    return tflite_load_with(serializer, ctx, NULL, bytes, byte_count, name, NULL);
 }
 
 // The operators go to a context of their own.
@@ -171,5 +170,5 @@ ln_serializer ln_serializer_tflite = {
     .maps_files = 1,
     .load_mem = tflite_load_mem,
     .preflight = tflite_preflight,
-    .load_signature = tflite_load_signature,
+    .load_with = tflite_load_with,
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operators on int16 that TensorFlow Lite's reference kernels compute in several steps, of which
+// Operators on integers that TensorFlow Lite's reference kernels compute in several steps, of which
 // each rounds: DIV, REDUCE_PROD and RESIZE_BILINEAR.
 
 #include "serial/tflite/builder.h"
@@ -128,11 +128,11 @@ static const char *quotient_of(ln_tflite_builder *b, const char *x, const char *
     return rounded_quotient(b, quotient, divisor);
 }
 
-bool ln_tflite_read_int16_quotient(ln_tflite_op *op, int64_t activation)
+bool ln_tflite_read_fixed_quotient(ln_tflite_op *op, int64_t activation)
 {
     ln_tflite_builder *b = op->b;
     quotient_tables t;
-    if (!ln_tflite_is_int16(op, 2, activation))
+    if (!ln_tflite_is_fixed(op, 2, activation))
         return false;
     const float unit =
         ln_tflite_scale(op, ln_tflite_input(op, 1)) * ln_tflite_scale(op, ln_tflite_output(op, 0));
@@ -144,9 +144,10 @@ bool ln_tflite_read_int16_quotient(ln_tflite_op *op, int64_t activation)
     t.powers = ln_tflite_table(b, "powers", "powers", TL_INT32, SIZES, fill_powers, NULL);
     if (!t.reciprocals || !t.powers)
         return false;
-    const char *x = ln_tflite_cast(b, ln_tflite_raw(op, 0), TL_INT32);
-    const char *y = ln_tflite_cast(b, ln_tflite_raw(op, 1), TL_INT32);
-    ln_tflite_give_raw(op, 0, ln_tflite_bounded(op, quotient_of(b, x, y, &t), activation));
+    const char *x = ln_tflite_integers(op, 0, ln_tflite_raw(op, 0), TL_INT32);
+    const char *y = ln_tflite_integers(op, 1, ln_tflite_raw(op, 1), TL_INT32);
+    y = ln_tflite_with_zero_point(op, quotient_of(b, x, y, &t), TL_INT64);
+    ln_tflite_give_raw(op, 0, ln_tflite_bounded(op, y, TL_INT64, activation));
     return true;
 }
 
@@ -197,16 +198,18 @@ static const char *rescaled_product(ln_tflite_op *op, const char *x, int axis, i
     return ln_tflite_rescaled_wide(op, product, factor, true);
 }
 
-bool ln_tflite_read_int16_factors(ln_tflite_op *op)
+bool ln_tflite_read_fixed_factors(ln_tflite_op *op)
 {
     ln_tflite_builder *b = op->b;
     bool is_reduced[TL_MAXDIM];
     int perm[TL_MAXDIM], kept;
     int64_t dims[TL_MAXDIM + 1], axes[TL_MAXDIM];
     int32_t multiplier, shift;
-    if (strcmp(op->type, "REDUCE_PROD") != 0 || !ln_tflite_is_int16(op, 1, 0))
+    if (strcmp(op->type, "REDUCE_PROD") != 0 || !ln_tflite_is_fixed(op, 1, 0))
         return false;
     const ln_tflite_tensor *in = ln_tflite_input(op, 0);
+    if (in->dtype == TL_UINT8) // which no kernel takes
+        return false;
     const int64_t taps = ln_tflite_find_taps(op, is_reduced);
     if (taps == 0 || taps > MAX_FACTORS || !find_order(in, is_reduced, taps, perm, dims, &kept))
         return false;
@@ -215,7 +218,7 @@ bool ln_tflite_read_int16_factors(ln_tflite_op *op)
     const double factor = from / pow(to, 1.0 / (double)taps);
     if (!ln_tflite_find_multiplier(factor, 7, &multiplier, &shift))
         return false;
-    const char *x = int64_of(b, ln_tflite_raw(op, 0));
+    const char *x = ln_tflite_integers(op, 0, ln_tflite_raw(op, 0), TL_INT64);
     x = ln_tflite_reshape(b, ln_tflite_transpose(b, x, in->ndim, perm), kept + 1, dims);
     const char *y = rescaled_product(op, x, kept, taps, factor);
     if (ln_tflite_small_option(op, 0) != 0) {
@@ -301,15 +304,17 @@ static bool is_inside(const resizing *r)
     return lower < r->from;
 }
 
-bool ln_tflite_read_int16_resize(ln_tflite_op *op, bool is_aligned, bool is_half)
+bool ln_tflite_read_fixed_resize(ln_tflite_op *op, bool is_aligned, bool is_half)
 {
     ln_tflite_builder *b = op->b;
     const ln_tflite_tensor *in = ln_tflite_input(op, 0);
     int64_t size[2];
     size_t count;
-    if (!ln_tflite_is_int16(op, 1, 0) || !ln_tflite_is_moved(op, 0, 1) || in->ndim != 4 ||
-        !ln_tflite_is_known(op, 1) || !ln_tflite_known(op, 1, "size", 2, size, &count) ||
-        count != 2 || size[0] > MAX_SIZE || size[1] > MAX_SIZE)
+    // The kernel of uint8 goes through floats.
+    if (!ln_tflite_is_fixed(op, 1, 0) || in->dtype == TL_UINT8 || !ln_tflite_is_moved(op, 0, 1) ||
+        in->ndim != 4 || !ln_tflite_is_known(op, 1) ||
+        !ln_tflite_known(op, 1, "size", 2, size, &count) || count != 2 || size[0] > MAX_SIZE ||
+        size[1] > MAX_SIZE)
         return false;
     const resizing rows = {is_aligned, is_half, in->dims[1], size[0] < 0 ? 0 : (int)size[0]};
     const resizing columns = {is_aligned, is_half, in->dims[2], size[1] < 0 ? 0 : (int)size[1]};
@@ -318,6 +323,6 @@ bool ln_tflite_read_int16_resize(ln_tflite_op *op, bool is_aligned, bool is_half
     const char *x = resized(b, int64_of(b, ln_tflite_raw(op, 0)), 1, &rows);
     x = resized(b, x, 2, &columns);
     x = rounded_quotient(b, x, int64_scalar(b, UNIT * UNIT));
-    ln_tflite_give_raw(op, 0, ln_tflite_cast(b, x, TL_INT16));
+    ln_tflite_give_raw(op, 0, ln_tflite_cast(b, x, in->dtype));
     return true;
 }
