@@ -3,11 +3,13 @@
 
 An operand is a Quant of cases_test.py: the integers of the file, a scale and a zero point. `out` is a Grid: the output's.
 """
+import decimal
 import math
 
 import numpy as np
 
-from fixed_point import multiplier_of, q15, q31, quotient, resize_bilinear, scaled
+from fixed_point import (EXACT, exact, gelu_of, gelu_tanh_of, multiplier_of, nearest, q15, q31, quotient, reciprocal, resize_bilinear, rounded,
+                         scaled)
 from formulas import FORMULAS, windows
 
 
@@ -141,3 +143,121 @@ def divide(x, y, out, act=0):
 
 def resize(x, size, options, out):
     return fit(resize_bilinear(x.values.astype("i2"), size, options).astype("i8") - out.zero, out)
+
+
+# ---- Tables ----
+
+def look_up(x, out, function):
+    """LUTPopulate for 8 bits: `function` is of a float."""
+    unit = np.float32(1) / single(out)
+
+    def result(value):
+        y = function(single(x) * np.float32(value)) * unit
+        return math.copysign(math.floor(abs(float(y)) + 0.5), y) if np.isfinite(y) else y
+    info = np.iinfo(x.values.dtype)
+    table = {value: min(max(result(value - x.zero) + out.zero, np.iinfo(out.dtype).min), np.iinfo(out.dtype).max)
+             for value in range(info.min, info.max + 1)}
+    return np.array([int(table[v]) for v in np.ravel(x.values).tolist()]).reshape(x.values.shape).astype(out.dtype)
+
+
+def logistic_of(x):
+    return np.float32(1) / (np.float32(1) + exp_of(-x))
+
+
+def exp_of(x):
+    return rounded(EXACT.exp(exact(x)))
+
+
+def tanh_of(x):
+    twice = EXACT.exp(2 * exact(x))
+    return rounded(EXACT.divide(twice - 1, twice + 1))
+
+
+def elu_of(x):
+    return x if x >= 0 else rounded(EXACT.exp(exact(x)) - 1)
+
+
+def gelu(is_tanh):
+    return lambda x: (gelu_tanh_of if is_tanh else gelu_of)(x, None)
+
+
+def log_of(out):
+    least = np.float32(np.iinfo(out.dtype).min - out.zero) * single(out)
+    return lambda x: rounded(EXACT.ln(exact(x))) if x > 0 else least
+
+
+def sqrt(x, out):
+    """SqrtEvalQuantized: toward zero; negative numbers, which it refuses, are 0 here."""
+    roots = np.sqrt(single(x) * np.maximum(units(x), 0).astype("f4")) / single(out)
+    return fit(np.trunc(roots), out)
+
+
+# ---- HARD_SWISH ----
+
+def doubling_high(a, b, bits, is_rounded=True):
+    """SaturatingRoundingDoublingHighMul of integers of so many bits, and the same without rounding."""
+    nudge = 2 ** (bits - 2) if a * b >= 0 else 1 - 2 ** (bits - 2)
+    product = a * b + (nudge if is_rounded else 0)
+    return min(int(math.copysign(abs(product) // 2 ** (bits - 1), product)), 2 ** (bits - 1) - 1)
+
+
+def by_power(x, exponent):
+    """RoundingDivideByPOT."""
+    rest, threshold = x & (2**exponent - 1), ((2**exponent - 1) >> 1) + (x < 0)
+    return (x >> exponent) + (rest > threshold)
+
+
+def short_multiplier(real):
+    multiplier, shift = multiplier_of(float(real))
+    return (2**15 - 1 if multiplier >= 2**31 - 1 - 2**15 else (multiplier + 2**15) >> 16), shift
+
+
+def hard_swish(x, out):
+    def bound(v):
+        return min(max(v, -2**15), 2**15 - 1)
+    fine = np.float32(1 / 128) * single(x)
+    multiplier, shift = short_multiplier(fine / single(out))
+    ramp_multiplier, ramp_shift = short_multiplier(fine / (np.float32(3) / np.float32(32768)))
+    results = []
+    for v in np.ravel(units(x)).tolist():
+        ramp = v * 128
+        if ramp_shift > 0:
+            ramp = bound(ramp << (ramp_shift - 1))
+        ramp = doubling_high(ramp, ramp_multiplier, 16)
+        ramp = bound(ramp << 1) if ramp_shift > 0 else by_power(ramp, -ramp_shift)
+        ramp = (ramp + 2**15) >> 1
+        results.append(by_power(doubling_high(ramp, doubling_high(v * 128, multiplier, 16), 16, False), -shift))
+    return fit(np.array(results).reshape(x.values.shape), out)
+
+
+# ---- SOFTMAX ----
+
+def exp_on_negative_values(a):
+    """Of a number in units of 2^-26, in units of 2^-31."""
+    def times(p, q):
+        return doubling_high(p, q, 32)
+    if a == 0:
+        return 2**31 - 1
+    within = (a & (2**24 - 1)) - 2**24
+    x = (within << 5) + 2**28
+    x2 = times(x, x)
+    series = by_power(times(by_power(times(x2, x2), 2) + times(x2, x), 715827883) + x2, 1)
+    result = 1895147668 + times(1895147668, x + series)
+    for exponent in range(-2, 5):
+        if (within - a) & (1 << (26 + exponent)):
+            result = times(result, nearest(EXACT.exp(-(decimal.Decimal(2) ** exponent)) * 2**31))
+    return result
+
+
+def softmax(x, beta, out):
+    multiplier, shift = multiplier_of(min(float(np.float32(beta)) * float(single(x)) * 2**26, 2.0**31 - 1))
+    least = -math.floor(31 * 2**26 / 2**shift)
+    rows = []
+    for row in x.values.reshape(-1, x.values.shape[-1]).tolist():
+        below = [v - max(row) for v in row]
+        exps = [exp_on_negative_values(doubling_high(d << shift, multiplier, 32)) if d >= least else None for d in below]
+        total = sum(by_power(e, 12) for e in exps if e is not None)
+        inverse, above = reciprocal(total)
+        exponent = above - 19 + 31 - 8  # of a number with 12 bits before the point, not 31
+        rows.append([0 if e is None else by_power(doubling_high(inverse, e, 32), exponent) for e in exps])
+    return fit(np.array(rows).reshape(x.values.shape), out)

@@ -160,9 +160,42 @@ def add_reductions(dtype):
             case(f"{dtype} to {size}", "RESIZE_BILINEAR", [image, i32(*size)], options, given(fixed.resize(image, size, options, out), out))
 
 
+def add_functions(dtype):
+    for scale, zero in ((0.0123, -7), (0.0471, 90), (0.3, -128), (0.00031, 127)):
+        x = operand(dtype, 3, 256, scale=scale, zero=zero_of(dtype, zero))
+        for op, grid, function in (("LOGISTIC", Grid(dtype, 1 / 256, zero_of(dtype, -128)), fixed.logistic_of),
+                                   ("TANH", Grid(dtype, 1 / 128, zero_of(dtype, 0)), fixed.tanh_of),
+                                   ("LOGISTIC", Grid(dtype, 0.0071, zero_of(dtype, 3)), fixed.logistic_of),
+                                   ("ELU", Grid(dtype, 0.0149, -61), fixed.elu_of), ("EXP", Grid(dtype, 0.0271, -90), fixed.exp_of),
+                                   ("LOG", Grid(dtype, 0.0431, 11), fixed.log_of(Grid(dtype, 0.0431, 11)))):
+            if dtype == "int8" or op in ("LOGISTIC", "TANH"):
+                case(f"{dtype} {scale} {grid.scale:.4f}", op, [x], None, given(fixed.look_up(x, grid, function), grid))
+        for is_tanh in (0, 1):
+            grid = Grid(dtype, 0.0149, zero_of(dtype, -61))
+            case(f"{dtype} {scale} {is_tanh}", "GELU", [x], {"approximate": is_tanh}, given(fixed.look_up(x, grid, fixed.gelu(is_tanh)), grid))
+        if dtype == "int8":
+            grid = Grid(dtype, 0.0061, -100)
+            case(f"{dtype} {scale}", "SQRT", [x], None, given(fixed.sqrt(x, grid), grid))
+        for grid in (Grid(dtype, max(scale, 0.011), zero_of(dtype, -61)), Grid(dtype, 0.31, zero_of(dtype, 4))):
+            case(f"{dtype} {scale} {grid.scale:.4f}", "HARD_SWISH", [x], None, given(fixed.hard_swish(x, grid), grid))
+    # Results halfway between two integers, after which and before which negative ones are rounded.
+    for scale, out in ((0.001986167160794139, 0.00044725206680595875), (0.0012993484269827604, 0.0019155687186866999),
+                       (0.019845325499773026, 0.0038163824938237667)):
+        for zero in (-128, 127):
+            x, grid = operand(dtype, 256, scale=scale, zero=zero_of(dtype, zero)), Grid(dtype, out, zero_of(dtype, 0))
+            case(f"{dtype} halfway {scale:.4f} {zero}", "HARD_SWISH", [x], None, given(fixed.hard_swish(x, grid), grid))
+    probability = Grid(dtype, 1 / 256, zero_of(dtype, -128))
+    for scale, beta, depth in ((0.0123, 1.0, 7), (0.0471, 1.0, 40), (0.0471, 0.5, 300), (0.3, 1.0, 1), (0.0031, 1.0, 256), (0.31, 2.0, 12), (40.0, 1.0, 5),
+                               (1e-6, 1.0, 9), (0.9, 1.0, 33)):
+        x = operand(dtype, 30, depth, scale=scale, zero=zero_of(dtype, -7))
+        x.values[0] = 5
+        x.values[1] = RNG.integers(90, 97, depth)
+        case(f"{dtype} {scale} {beta} {depth}", "SOFTMAX", [x], {"beta": beta}, given(fixed.softmax(x, beta, probability), probability))
+
+
 def main():
     for dtype in ("int8", "uint8"):
-        for add in (add_elementwise, add_scales, add_products, add_reductions):
+        for add in (add_elementwise, add_scales, add_products, add_reductions, add_functions):
             add(dtype)
     word = sys.argv[3] if sys.argv[2:3] == ["-k"] else ""
     sys.exit(verify(pathlib.Path(sys.argv[1]).resolve(), word, "--rounding=reference") != 0)

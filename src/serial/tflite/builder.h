@@ -5,8 +5,8 @@
 //     emit.c        operators of ONNX as they are appended, names, constants
 //     value.c       tensors: as they are stored, as real numbers, as images with channels first
 //     integer.c     operators on integers, in the fixed point of TensorFlow Lite
-//     integer_*.c   those of them that take several steps
-//     int16_*.c     those that take tables
+//     integer_*.c   those of them that take several steps, or tables
+//     byte_steps.c  those on integers of 8 bits that take both
 //     dynamic.c     inputs that are quantized when the model runs
 //     op_*.c        what each operator becomes: a row of builtins.inc names the function
 //     state.c       variables
@@ -275,8 +275,9 @@ bool ln_tflite_is_fixed_quantize(ln_tflite_op *op);
 void ln_tflite_read_fixed_quantize(ln_tflite_op *op);
 bool ln_tflite_read_rounded_away(ln_tflite_op *op);
 
-// The only scale of a tensor, or its first.
+// The only scale of a tensor, or its first; and its zero point.
 float ln_tflite_scale(const ln_tflite_op *op, const ln_tflite_tensor *t);
+int ln_tflite_zero(const ln_tflite_op *op, const ln_tflite_tensor *t);
 
 // `x`, which has the elements of input i, in a type, without the zero point; with that of the
 // output, `x` being of the type.
@@ -307,7 +308,10 @@ bool ln_tflite_read_fixed_quotient(ln_tflite_op *op, int64_t activation);
 bool ln_tflite_read_fixed_factors(ln_tflite_op *op);
 bool ln_tflite_read_fixed_resize(ln_tflite_op *op, bool is_aligned, bool is_half);
 
-// ---- int16_tables.c ----
+// x / 2^31 of int64, ties upwards.
+const char *ln_tflite_high_half(ln_tflite_builder *b, const char *x);
+
+// ---- integer_tables.c ----
 
 // A table as a constant, which `fill` fills where the graph has none of this key yet; NULL: there
 // are too many.
@@ -315,10 +319,22 @@ typedef void (*ln_tflite_fill)(const void *f, void *results);
 const char *ln_tflite_table(ln_tflite_builder *b, const char *wanted, const char *key,
                             tl_dtype dtype, int count, ln_tflite_fill fill, const void *f);
 
-// LOGISTIC and TANH; EXP, LOG, SQRT, RSQRT and GELU; SOFTMAX of int16. False: nothing was read.
+// The output is what `table`, of all results, has for input 0.
+void ln_tflite_give_gathered(ln_tflite_op *op, const char *table);
+
+// 2^(bits - 1) of positive numbers of int32 of at least 15 bits.
+const char *ln_tflite_leading_power(ln_tflite_builder *b, const char *sum);
+
+// LOGISTIC and TANH of int16; functions of one tensor; SOFTMAX of int16. False: nothing was read.
 bool ln_tflite_read_int16_sigmoid(ln_tflite_op *op);
-bool ln_tflite_read_int16_function(ln_tflite_op *op);
+bool ln_tflite_read_fixed_function(ln_tflite_op *op);
 bool ln_tflite_read_int16_softmax(ln_tflite_op *op, float beta);
+
+// ---- byte_steps.c ----
+
+// HARD_SWISH and SOFTMAX of int8 and uint8. False: nothing was read.
+bool ln_tflite_read_byte_hard_swish(ln_tflite_op *op);
+bool ln_tflite_read_byte_softmax(ln_tflite_op *op, float beta);
 
 // ---- emit.c: operators ----
 

@@ -63,6 +63,11 @@ float ln_tflite_scale(const ln_tflite_op *op, const ln_tflite_tensor *t)
     return scale_of(op, t, 0);
 }
 
+int ln_tflite_zero(const ln_tflite_op *op, const ln_tflite_tensor *t)
+{
+    return (int)zero_of(op, t);
+}
+
 // TensorFlow Lite has no zero points in int16.
 static bool is_int16(const ln_tflite_op *op, const ln_tflite_tensor *t)
 {

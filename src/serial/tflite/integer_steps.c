@@ -84,8 +84,7 @@ static void fill_powers(const void *unused, void *results)
         powers[size] = (int32_t)1 << bits_of(size);
 }
 
-// x / 2^31 of int64, ties upwards.
-static const char *high_half(ln_tflite_builder *b, const char *x)
+const char *ln_tflite_high_half(ln_tflite_builder *b, const char *x)
 {
     const char *unit = int64_scalar(b, 0x1p31);
     x = ln_tflite_binary(b, "Add", x, int64_scalar(b, 0x1p30));
@@ -99,7 +98,7 @@ static const char *unscaled_quotient(ln_tflite_builder *b, const char *x, const 
 {
     const char *left = ln_tflite_binary(b, "Div", int64_scalar(b, 0x1p31), above);
     const char *shifted = ln_tflite_binary(b, "Mul", int64_of(b, x), left);
-    return high_half(b, ln_tflite_binary(b, "Mul", shifted, reciprocal));
+    return ln_tflite_high_half(b, ln_tflite_binary(b, "Mul", shifted, reciprocal));
 }
 
 // The size of a negative number of `bits` bits is one less for their number of bits.
@@ -121,7 +120,7 @@ static const char *quotient_of(ln_tflite_builder *b, const char *x, const char *
     above = int64_of(b, above);
     const char *quotient = unscaled_quotient(b, x, above, reciprocal);
     quotient = ln_tflite_binary(b, "Mul", quotient, int64_scalar(b, t->multiplier));
-    quotient = high_half(b, quotient);
+    quotient = ln_tflite_high_half(b, quotient);
     // Back by the bits of both.
     quotient = ln_tflite_binary(b, "Mul", quotient, above);
     divisor = ln_tflite_binary(b, "Mul", divisor, int64_scalar(b, ldexp(1, 30 - t->shift)));

@@ -85,7 +85,7 @@ void ln_tflite_read_floor_mod(ln_tflite_op *op)
 
 void ln_tflite_read_unary(ln_tflite_op *op)
 {
-    if (ln_tflite_read_int16_function(op))
+    if (ln_tflite_read_fixed_function(op) || ln_tflite_read_byte_hard_swish(op))
         return;
     const char *x = ln_tflite_real(op, 0);
     ln_tflite_give(op, 0, ln_tflite_unary(op->b, op->builtin->optype, x), NO_ACTIVATION);
@@ -113,7 +113,7 @@ void ln_tflite_read_sigmoid(ln_tflite_op *op)
 
 void ln_tflite_read_rsqrt(ln_tflite_op *op)
 {
-    if (ln_tflite_read_int16_function(op))
+    if (ln_tflite_read_fixed_function(op))
         return;
     const char *root = ln_tflite_unary(op->b, "Sqrt", ln_tflite_real(op, 0));
     ln_tflite_give(op, 0, ln_tflite_unary(op->b, "Reciprocal", root), NO_ACTIVATION);
@@ -162,7 +162,7 @@ void ln_tflite_read_leaky_relu(ln_tflite_op *op)
 
 void ln_tflite_read_gelu(ln_tflite_op *op)
 {
-    if (ln_tflite_read_int16_function(op))
+    if (ln_tflite_read_fixed_function(op))
         return;
     const char *y = ln_tflite_unary(op->b, "Gelu", ln_tflite_real(op, 0));
     ln_tflite_string(op->b, "approximate", ln_tflite_small_option(op, 0) ? "tanh" : "none");

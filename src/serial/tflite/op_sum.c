@@ -177,7 +177,7 @@ static const char *along_last(ln_tflite_op *op, const char *optype, const char *
 void ln_tflite_read_softmax(ln_tflite_op *op)
 {
     float beta = ln_tflite_float_option(op, 0, 0);
-    if (ln_tflite_read_int16_softmax(op, beta))
+    if (ln_tflite_read_int16_softmax(op, beta) || ln_tflite_read_byte_softmax(op, beta))
         return;
     const char *x = ln_tflite_real(op, 0);
     if (beta != 1) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operators on int16 that TensorFlow Lite's reference kernels compute with tables: LOGISTIC, TANH
-// and SOFTMAX, EXP, LOG, SQRT, RSQRT and GELU. A function of 16 bits becomes a table of all its
-// results, from which elements are gathered.
+// Operators on integers that TensorFlow Lite's reference kernels compute with tables: LOGISTIC and
+// TANH, EXP, LOG, SQRT, RSQRT, GELU and ELU, and SOFTMAX of int16. A function becomes a table of
+// all its results, from which elements are gathered.
 
 #include "serial/tflite/builder.h"
 
@@ -17,13 +17,15 @@
 // Tables of one model, of 128 KiB each; other functions go through real numbers.
 #define MAX_TABLES 256
 
-// A function of int16, with numbers that it depends on.
+// A function of integers, with numbers that it depends on.
 typedef struct function {
     const char *name;
+    tl_dtype dtype;                                           // of x and y
     void (*fill)(const struct function *f, int16_t *results); // for -32768, -32767, ...
     int32_t multiplier, shift;
     float from, to; // scales of x and y
-    float (*y_of)(const struct function *f, float x);
+    int from_zero, to_zero;
+    float (*y_of)(const struct function *f, float x); // NULL: the root
 } function;
 
 // ---- Tables ----
@@ -59,25 +61,45 @@ static void fill_results(const void *f, void *results)
     of->fill(of, results);
 }
 
-static const char *table_of(ln_tflite_builder *b, const function *f)
+// As the kernels fill a table of 256 bytes, in float.
+static void fill_bytes(const void *of, void *results)
 {
-    char key[96];
-    snprintf(key, sizeof key, "%s:%d:%d:%a:%a", f->name, (int)f->multiplier, (int)f->shift,
-             (double)f->from, (double)f->to);
-    return ln_tflite_table(b, f->name, key, TL_INT16, VALUES, fill_results, f);
+    const function *f = of;
+    const int low = (int)tl_dtype_min_double(f->dtype), high = (int)tl_dtype_max_double(f->dtype);
+    const float inverse = 1 / f->to;
+    uint8_t *bytes = results;
+    for (int value = low; value <= high; value++) {
+        const float x = f->from * (float)(value - f->from_zero);
+        float y = f->y_of ? roundf(f->y_of(f, x) * inverse) : 0;
+        if (!f->y_of && x > 0) // without lines, and rounded toward zero
+            y = truncf(sqrtf(x) / f->to);
+        y = fminf(fmaxf(y + (float)f->to_zero, (float)low), (float)high);
+        bytes[value - low] = (uint8_t)(int)y;
+    }
 }
 
-// Elements of the table at `x` + 32768, which is int32 and from -32768 to 32767.
-static const char *look_up(ln_tflite_builder *b, const char *table, const char *x)
+static const char *table_of(ln_tflite_builder *b, const function *f)
 {
-    const char *first = ln_tflite_scalar(b, TL_INT32, -(double)INT16_MIN);
+    char key[128];
+    const bool is_int16 = f->dtype == TL_INT16;
+    snprintf(key, sizeof key, "%s:%d:%d:%d:%a:%d:%a:%d", f->name, (int)f->dtype, (int)f->multiplier,
+             (int)f->shift, (double)f->from, f->from_zero, (double)f->to, f->to_zero);
+    return ln_tflite_table(b, f->name, key, f->dtype, is_int16 ? VALUES : UINT8_MAX + 1,
+                           is_int16 ? fill_results : fill_bytes, f);
+}
+
+// Elements of the table, whose first one is for `low`, at `x`, which is int32.
+static const char *look_up(ln_tflite_builder *b, const char *table, const char *x, double low)
+{
+    const char *first = ln_tflite_scalar(b, TL_INT32, -low);
     return ln_tflite_along(b, "Gather", table, ln_tflite_binary(b, "Add", x, first), 0);
 }
 
-static void give_gathered(ln_tflite_op *op, const char *table)
+void ln_tflite_give_gathered(ln_tflite_op *op, const char *table)
 {
+    const double low = tl_dtype_min_double(ln_tflite_input(op, 0)->dtype);
     const char *x = ln_tflite_cast(op->b, ln_tflite_raw(op, 0), TL_INT32);
-    ln_tflite_give_raw(op, 0, look_up(op->b, table, x));
+    ln_tflite_give_raw(op, 0, look_up(op->b, table, x, low));
 }
 
 // ---- LOGISTIC and TANH ----
@@ -176,13 +198,14 @@ bool ln_tflite_read_int16_sigmoid(ln_tflite_op *op)
     if (!ln_tflite_is_int16(op, 1, 0) || ln_tflite_scale(op, ln_tflite_output(op, 0)) != 0x1p-15f)
         return false;
     function f = {.name = is_tanh ? "tanh" : "sigmoid",
+                  .dtype = TL_INT16,
                   .fill = is_tanh ? fill_tanh : fill_logistic};
     if (!find_scaling(ln_tflite_scale(op, ln_tflite_input(op, 0)), is_tanh, &f))
         return false;
     const char *table = table_of(op->b, &f);
     if (!table)
         return false;
-    give_gathered(op, table);
+    ln_tflite_give_gathered(op, table);
     return true;
 }
 
@@ -243,8 +266,7 @@ static void fill_reciprocal(const function *f, int16_t *results)
     fill_lines(over_one_more, 0, 1, results);
 }
 
-// 2^(bits - 1) of positive numbers of at least 15 bits.
-static const char *leading_power(ln_tflite_builder *b, const char *sum)
+const char *ln_tflite_leading_power(ln_tflite_builder *b, const char *sum)
 {
     enum { FIRST = 15, COUNT = 16 };
     int32_t *limits = ln_alloc(COUNT * sizeof *limits);
@@ -289,9 +311,9 @@ bool ln_tflite_read_int16_softmax(ln_tflite_op *op, float beta)
     const double factor = (double)(ln_tflite_scale(op, in) * beta) / (10.0 / 65535.0);
     if (!(factor > 0 && factor < 0x1p16))
         return false;
-    const char *exps = table_of(b, &(function){.name = "exp", .fill = fill_exp});
+    const char *exps = table_of(b, &(function){.name = "exp", .dtype = TL_INT16, .fill = fill_exp});
     const char *reciprocals =
-        table_of(b, &(function){.name = "reciprocal", .fill = fill_reciprocal});
+        table_of(b, &(function){.name = "reciprocal", .dtype = TL_INT16, .fill = fill_reciprocal});
     if (!exps || !reciprocals)
         return false;
     const char *last = ln_tflite_ints(b, 1, (const int64_t[]){-1});
@@ -299,11 +321,12 @@ bool ln_tflite_read_int16_softmax(ln_tflite_op *op, float beta)
     const char *below = ln_tflite_binary(b, "Sub", x, ln_tflite_binary(b, "ReduceMax", x, last));
     below = ln_tflite_rescaled(op, below, factor, -UINT16_MAX);
     below = ln_tflite_binary(b, "Add", below, ln_tflite_scalar(b, TL_INT32, INT16_MAX));
-    x = ln_tflite_cast(b, look_up(b, exps, below), TL_INT32);
+    x = ln_tflite_cast(b, look_up(b, exps, below, INT16_MIN), TL_INT32);
 
-    const char *sum = ln_tflite_binary(b, "ReduceSum", x, last), *power = leading_power(b, sum);
+    const char *sum = ln_tflite_binary(b, "ReduceSum", x, last),
+               *power = ln_tflite_leading_power(b, sum);
     const char *scale =
-        ln_tflite_cast(b, look_up(b, reciprocals, fraction(b, sum, power)), TL_INT32);
+        ln_tflite_cast(b, look_up(b, reciprocals, fraction(b, sum, power), INT16_MIN), TL_INT32);
     const char *half = ln_tflite_binary(b, "Div", power, ln_tflite_scalar(b, TL_INT32, 2));
     const char *y = ln_tflite_binary(b, "Add", ln_tflite_binary(b, "Mul", x, scale), half);
     y = ln_tflite_binary(b, "Div", y, power);
@@ -312,7 +335,7 @@ bool ln_tflite_read_int16_softmax(ln_tflite_op *op, float beta)
     return true;
 }
 
-// ---- EXP, LOG, RSQRT, GELU, SQRT ----
+// ---- EXP, LOG, RSQRT, GELU, SQRT; of bytes LOGISTIC, TANH, ELU ----
 
 static float y_of_exp(const function *f, float x)
 {
@@ -322,7 +345,9 @@ static float y_of_exp(const function *f, float x)
 
 static float y_of_log(const function *f, float x)
 {
-    return x <= 0 ? INT16_MIN * f->to : (float)log((double)x);
+    if (x > 0)
+        return (float)log((double)x);
+    return (float)((int)tl_dtype_min_double(f->dtype) - f->to_zero) * f->to;
 }
 
 static float y_of_rsqrt(const function *f, float x)
@@ -341,6 +366,24 @@ static float y_of_gelu_tanh(const function *f, float x)
     (void)f;
     const float cubic = 0.79788456080286536f * (x + 0.044715f * x * x * x);
     return 0.5f * x * (1 + (float)tanh((double)cubic));
+}
+
+static float y_of_logistic(const function *f, float x)
+{
+    (void)f;
+    return 1 / (1 + (float)exp((double)-x));
+}
+
+static float y_of_tanh(const function *f, float x)
+{
+    (void)f;
+    return (float)tanh((double)x);
+}
+
+static float y_of_elu(const function *f, float x)
+{
+    (void)f;
+    return x < 0 ? (float)expm1((double)x) : x;
 }
 
 // The x of step `i`, and y in units of the results.
@@ -397,20 +440,33 @@ static void fill_sqrt(const function *f, int16_t *results)
     }
 }
 
-static bool find_function(ln_tflite_op *op, function *f)
+enum { OF_INT16 = 1, OF_INT8 = 2, OF_UINT8 = 4, OF_BYTES = OF_INT8 | OF_UINT8 };
+
+// That of the function's type.
+static int kind_of(tl_dtype dtype)
+{
+    return dtype == TL_INT16 ? OF_INT16 : dtype == TL_INT8 ? OF_INT8 : OF_UINT8;
+}
+
+static bool find_function(ln_tflite_op *op, tl_dtype dtype, function *f)
 {
     static const struct row {
         const char *type, *name;
         float (*y_of)(const function *f, float x);
-    } rows[] = {{"EXP", "exp", y_of_exp},
-                {"LOG", "log", y_of_log},
-                {"RSQRT", "rsqrt", y_of_rsqrt},
-                {"GELU", "gelu", y_of_gelu},
-                {"SQRT", "sqrt", NULL}};
+        int kinds; // that a kernel takes
+    } rows[] = {{"EXP", "exp", y_of_exp, OF_INT16 | OF_INT8},
+                {"LOG", "log", y_of_log, OF_INT16 | OF_INT8},
+                {"RSQRT", "rsqrt", y_of_rsqrt, OF_INT16},
+                {"GELU", "gelu", y_of_gelu, OF_INT16 | OF_BYTES},
+                {"SQRT", "sqrt", NULL, OF_INT16 | OF_INT8},
+                {"LOGISTIC", "logistic", y_of_logistic, OF_BYTES},
+                {"TANH", "tanh", y_of_tanh, OF_BYTES},
+                {"ELU", "elu", y_of_elu, OF_INT8}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        if (strcmp(op->type, rows[i].type) != 0)
+        if (strcmp(op->type, rows[i].type) != 0 || !(rows[i].kinds & kind_of(dtype)))
             continue;
         *f = (function){.name = rows[i].name,
+                        .dtype = dtype,
                         .fill = rows[i].y_of ? fill_float_lines : fill_sqrt,
                         .y_of = rows[i].y_of};
         if (f->y_of == y_of_gelu && ln_tflite_small_option(op, 0)) {
@@ -422,18 +478,21 @@ static bool find_function(ln_tflite_op *op, function *f)
     return false;
 }
 
-bool ln_tflite_read_int16_function(ln_tflite_op *op)
+bool ln_tflite_read_fixed_function(ln_tflite_op *op)
 {
     function f;
-    if (!find_function(op, &f) || !ln_tflite_is_int16(op, 1, 0))
+    const ln_tflite_tensor *in = ln_tflite_input(op, 0), *out = ln_tflite_output(op, 0);
+    if (!ln_tflite_is_fixed(op, 1, 0) || !find_function(op, in->dtype, &f))
         return false;
-    f.from = ln_tflite_scale(op, ln_tflite_input(op, 0));
-    f.to = ln_tflite_scale(op, ln_tflite_output(op, 0));
-    if (f.y_of && !is_finite(&f))
+    f.from = ln_tflite_scale(op, in);
+    f.to = ln_tflite_scale(op, out);
+    f.from_zero = ln_tflite_zero(op, in);
+    f.to_zero = ln_tflite_zero(op, out);
+    if (in->dtype == TL_INT16 && f.y_of && !is_finite(&f))
         return false;
     const char *table = table_of(op->b, &f);
     if (!table)
         return false;
-    give_gathered(op, table);
+    ln_tflite_give_gathered(op, table);
     return true;
 }
