@@ -16,6 +16,7 @@ import tempfile
 import numpy as np
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
+import fixed_bytes
 import fixed_point as fixed
 import tflite_file as tf
 from formulas import FORMULAS, dynamic
@@ -558,6 +559,28 @@ class Given:
         return self.values
 
 
+def add_comparisons():
+    """Quantized operands, one of which is coarser than the units of 2^-8 that they are compared in, and one finer."""
+    rng = np.random.default_rng(21)
+    pairs = [(dtype, op) for dtype in ("int8", "uint8") for op in fixed_bytes.COMPARE] + [("int16", "EQUAL"), ("int16", "NOT_EQUAL")]
+    for dtype, op in pairs:
+        info, middle = np.iinfo(dtype), 128 if dtype == "uint8" else 0
+        for scale, other in ((0.0123, 0.0071), (0.0123, 0.0123), (0.0009, 0.0011), (0.7, 0.0471), (0.5, 0.25)):
+            zeros = (0, 0) if dtype == "int16" else (middle - 7, middle + 19)
+            x, y = (Quant(rng.integers(info.min, info.max, (6, 256), dtype, endpoint=True), s, z) for s, z in zip((scale, other), zeros))
+            # Next to equal ones, and equal ones.
+            near = np.clip(np.rint((x.values[:4].astype("f8") - x.zero) * scale / other) + y.zero + rng.integers(-2, 3, (4, 256)), info.min, info.max)
+            y.values[:4] = near.astype(dtype)
+            case(f"{dtype} {scale} {other}", op, [x, y], out=None, want=fixed_bytes.compare(op, x, y))
+        row = Quant(y.values[:1], y.scale, y.zero, run=False)
+        case(f"{dtype} with a row", op, [x, row], out=None, want=fixed_bytes.compare(op, x, row))
+    # Real numbers where a scale is not below 1, or where the kernel compares other integers.
+    x, y = (Quant(rng.integers(-128, 127, (4, 40), "i1", endpoint=True), scale, 3) for scale in (1.0, 0.5))
+    case("int8 of a scale of 1", "LESS", [x, y], want=x.real() < y.real())
+    x, y = (Quant(rng.integers(-2**15, 2**15, (4, 40), "i2"), scale) for scale in (0.5, 0.25))
+    case("int16", "LESS", [x, y], want=x.real() < y.real())
+
+
 def add_int16():
     """Scales that are no powers of two: rounding in fixed point decides many elements."""
     s, t, u = 0.0123, 0.0071, 0.0149
@@ -934,7 +957,7 @@ def verify(folder, word, *roundings):
 
 def main():
     for add in (add_elementwise, add_products, add_sums, add_moves, add_places, add_made, add_boxes, add_recurrent, add_types, add_quantized,
-                add_int16, add_dynamic_range, add_branches, add_loops, add_int16_functions):
+                add_comparisons, add_int16, add_dynamic_range, add_branches, add_loops, add_int16_functions):
         add()
     word = sys.argv[3] if sys.argv[2:3] == ["-k"] else ""
     sys.exit(verify(pathlib.Path(sys.argv[1]).resolve(), word) != 0)

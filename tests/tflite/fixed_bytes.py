@@ -72,6 +72,15 @@ def squared_difference(x, y, out):
     return fit(scaled(difference * difference, unit * unit / (2**14 * double(out))), out)
 
 
+COMPARE = {"EQUAL": np.equal, "NOT_EQUAL": np.not_equal, "LESS": np.less, "LESS_EQUAL": np.less_equal, "GREATER": np.greater,
+           "GREATER_EQUAL": np.greater_equal}
+
+
+def compare(op, x, y):
+    """ComparisonWithScaling: both in units of 2^-8."""
+    return COMPARE[op](scaled(units(x) << 8, single(x)).astype("i8"), scaled(units(y) << 8, single(y)).astype("i8"))
+
+
 def requantize(x, out):
     return fit(scaled(units(x), double(x) / double(out)), out)
 

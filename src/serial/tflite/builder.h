@@ -250,6 +250,9 @@ void ln_tflite_read_fixed_leaky_relu(ln_tflite_op *op, float alpha);
 bool ln_tflite_read_fixed_relu(ln_tflite_op *op);
 bool ln_tflite_read_fixed_squared_difference(ln_tflite_op *op);
 
+// What EQUAL and its siblings give for quantized inputs, in every rounding; NULL: others.
+const char *ln_tflite_fixed_comparison(ln_tflite_op *op);
+
 // ABS; PRELU, of int16 with slopes of int8.
 void ln_tflite_read_fixed_abs(ln_tflite_op *op);
 bool ln_tflite_is_fixed_prelu(ln_tflite_op *op);

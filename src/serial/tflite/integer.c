@@ -433,6 +433,26 @@ void ln_tflite_read_fixed_leaky_relu(ln_tflite_op *op, float alpha)
     ln_tflite_give_raw(op, 0, ln_tflite_ternary(b, "Where", is_up, up, down));
 }
 
+// Scales of 1 and more have no meaning in these kernels, which compare int16 for equality alone.
+static bool is_compared(ln_tflite_op *op, size_t i)
+{
+    const ln_tflite_tensor *in = ln_tflite_input(op, i);
+    const bool is_equality = strcmp(op->type, "EQUAL") == 0 || strcmp(op->type, "NOT_EQUAL") == 0;
+    const bool is_taken =
+        in->dtype == TL_INT8 || in->dtype == TL_UINT8 || (in->dtype == TL_INT16 && is_equality);
+    return is_taken && has_one_scale(op, in) && scale_of(op, in, 0) < 1;
+}
+
+const char *ln_tflite_fixed_comparison(ln_tflite_op *op)
+{
+    enum { LEFT = 8 };
+    if (!is_compared(op, 0) || !is_compared(op, 1))
+        return NULL;
+    const char *x = rescale_term(op, 0, (double)scale_of(op, ln_tflite_input(op, 0), 0), LEFT);
+    const char *y = rescale_term(op, 1, (double)scale_of(op, ln_tflite_input(op, 1), 0), LEFT);
+    return ln_tflite_binary(op->b, op->builtin->optype, x, y);
+}
+
 // No kernel takes int16 for those that are bounded by 1.
 static bool find_relu(const ln_tflite_op *op, tl_dtype dtype, int64_t *out_activation)
 {

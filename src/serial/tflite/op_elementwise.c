@@ -37,7 +37,9 @@ void ln_tflite_read_binary(ln_tflite_op *op)
 
 void ln_tflite_read_compare(ln_tflite_op *op)
 {
-    const char *y = real_pair(op, op->builtin->optype);
+    const char *y = ln_tflite_fixed_comparison(op);
+    if (!y)
+        y = real_pair(op, op->builtin->optype);
     if (op->builtin->name[0] == 'N') // NOT_EQUAL
         y = ln_tflite_unary(op->b, "Not", y);
     ln_tflite_give_raw(op, 0, y);
