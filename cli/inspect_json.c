@@ -77,7 +77,70 @@ static void put_producer(json_out *j, const ln_preflight *report, const ln_model
     json_text(j, "producer", or_null(text));
 }
 
-static void put_info(json_out *j, const ln_preflight *report, const ln_context *ctx)
+// "x=serve_x:0, y=4", which it writes into: names of a signature, and the tensors that they are,
+// which another subgraph than the model has as numbers.
+static void put_ends(json_out *j, const char *key, char *ends, bool is_model)
+{
+    json_open(j, key, '[');
+    for (char *end = ends, *next; end && *end; end = next) {
+        next = strstr(end, ", ");
+        if (next) {
+            *next = '\0';
+            next += 2;
+        }
+        char *tensor = strchr(end, '=');
+        if (tensor)
+            *tensor++ = '\0';
+        json_open(j, NULL, '{');
+        json_text(j, "name", end);
+        json_text(j, "tensor", is_model ? tensor : NULL);
+        json_close(j, '}');
+    }
+    json_close(j, ']');
+}
+
+// "x=serve_x:0 -> y=call:0", of another subgraph "x=0 -> y=7 (subgraph 1)".
+static void put_signature(json_out *j, const char *name, char *text)
+{
+    static const char arrow[] = " -> ", mark[] = " (subgraph ";
+    char *outputs = strstr(text, arrow), *subgraph = NULL;
+    if (outputs) {
+        *outputs = '\0';
+        outputs += strlen(arrow);
+        subgraph = strstr(outputs, mark);
+    }
+    if (subgraph)
+        *subgraph = '\0';
+    json_open(j, NULL, '{');
+    json_text(j, "name", name);
+    if (subgraph)
+        json_int(j, "subgraph", strtoll(subgraph + strlen(mark), NULL, 10));
+    else
+        json_null(j, "subgraph");
+    put_ends(j, "inputs", text, !subgraph);
+    put_ends(j, "outputs", outputs, !subgraph);
+    json_close(j, '}');
+}
+
+static ln_status put_signatures(json_out *j, const ln_model_info *info)
+{
+    static const char prefix[] = "signature ";
+    json_open(j, "signatures", '[');
+    for (size_t i = 0; i < info->property_count; i++) {
+        const char *key = info->properties[i].key;
+        if (strncmp(key, prefix, strlen(prefix)) != 0)
+            continue;
+        char *text = strdup(info->properties[i].value);
+        if (!text)
+            return LN_FAIL(LN_NO_MEMORY, "a signature");
+        put_signature(j, key + strlen(prefix), text);
+        free(text);
+    }
+    json_close(j, ']');
+    return LN_OK;
+}
+
+static ln_status put_info(json_out *j, const ln_preflight *report, const ln_context *ctx)
 {
     static const ln_model_info none = {"", "", "", "", "", "", 0, NULL, 0, NULL, 0};
     const ln_model_info *info = ctx ? ln_context_info(ctx) : &none;
@@ -108,6 +171,7 @@ static void put_info(json_out *j, const ln_preflight *report, const ln_context *
         json_close(j, '}');
     }
     json_close(j, ']');
+    return put_signatures(j, info);
 }
 
 // ---- Inputs and outputs ----
@@ -248,7 +312,7 @@ ln_status inspect_put_contents(json_out *j, const ln_preflight *report, const ln
 {
     // TensorFlow Lite has sizes for open dimensions, which hold until others are given.
     bool is_bound = has_shapes || !report || strcmp(report->format, "tflite") != 0;
-    put_info(j, report, ctx);
+    LN_TRY(put_info(j, report, ctx));
     put_tensors(j, "inputs", ctx, report ? report->inputs : NULL, report ? report->input_count : 0,
                 1, is_bound);
     put_tensors(j, "outputs", ctx, report ? report->outputs : NULL,

@@ -224,7 +224,7 @@ def test_a_folder_is_a_list_of_files():
 # ---- inspect ----
 
 INSPECT = ["model", "format", "ir_version", "producer", "opsets", "domain", "version", "doc", "graph", "graph_doc",
-           "properties", "inputs", "outputs", "defaults", "operators", "types", "parameters", "can_run", "not_supported", "problems",
+           "properties", "signatures", "inputs", "outputs", "defaults", "operators", "types", "parameters", "can_run", "not_supported", "problems",
            "more_problems", "target", "macs", "memory", "in_file", "dynamic_tensors", "refused_rewrites", "on_ref"]
 
 

@@ -256,6 +256,23 @@ def test_a_signature_is_read_by_its_name():
                                                           "input      code float32", "shape_signature whole: -1,2"])
     told = json.loads(run("inspect", "m.tflite", "--signature=decode", "--json").stdout)
     assert [i["name"] for i in told["inputs"]] == ["code"], told["inputs"]
+
+    def signature(name, x, y, subgraph=None):
+        return {"name": name, "subgraph": subgraph, "inputs": [{"name": "in", "tensor": x}], "outputs": [{"name": "out", "tensor": y}]}
+    assert told["signatures"] == [signature("encode", None, None, 0), signature("decode", "code", "whole")], told["signatures"]
+    told = json.loads(run("inspect", "m.tflite", "--json").stdout)
+    assert told["signatures"] == [signature("encode", "x", "y"), signature("decode", None, None, 1)], told["signatures"]
+    told = json.loads(run("inspect", write("n.tflite", make_seeds.described()), "--json").stdout)
+    assert told["signatures"] == [{"name": "serve", "subgraph": None, "inputs": [{"name": "in", "tensor": "x"}],
+                                   "outputs": [{"name": "out", "tensor": "y"}]}], told["signatures"]
+    told = json.loads(run("inspect", write("n.tflite", make_seeds.conv()), "--json").stdout)
+    assert told["signatures"] == [], told["signatures"]
+    t = [tf.tensor(name, "float32", (2,)) for name in ("a", "b", "c", "d")]
+    ops = [("ADD", ["a", "b"], ["c"], {"act": 0}), ("SUB", ["a", "b"], ["d"], {"act": 0})]
+    ends = {0: [{0: name, 1: tf.Number("I", i)} for i, name in enumerate("xy")], 1: [{0: name, 1: tf.Number("I", i)} for i, name in enumerate(("sum", "rest"), 2)], 2: "two"}
+    told = json.loads(run("inspect", write("n.tflite", tf.model(t, ops, ["a", "b"], ["c", "d"], **{"7": [ends]})), "--json").stdout)
+    assert told["signatures"] == [{"name": "two", "subgraph": None, "inputs": [{"name": "x", "tensor": "a"}, {"name": "y", "tensor": "b"}],
+                                   "outputs": [{"name": "sum", "tensor": "c"}, {"name": "rest", "tensor": "d"}]}], told["signatures"]
     data = pathlib.Path("signed/test_data_set_0")
     data.mkdir(parents=True)
     write("signed/model.tflite", make_seeds.entries())
