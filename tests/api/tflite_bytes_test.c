@@ -17,6 +17,7 @@
 #define FOLDER LN_SOURCE_DIR "/tests/fuzz/tflite"
 
 static size_t read_count, refused_count;
+static ln_read_options options; // of the seed
 
 static void run(ln_context *ctx)
 {
@@ -37,7 +38,7 @@ static void try_bytes(const char *bytes, size_t len)
     ln_context *ctx = ln_context_create();
     CHECK(ctx);
     ln_context_set_limits(ctx, &limits);
-    ln_status status = ln_context_init_mem(ctx, exact, len, "damaged");
+    ln_status status = ln_context_init_mem_with(ctx, exact, len, "damaged", &options);
     free(exact);
     if (status == LN_OK) {
         read_count++;
@@ -68,6 +69,7 @@ static void each_seed(void (*f)(char *bytes, size_t len))
         size_t len = fread(bytes, 1, sizeof bytes, file);
         fclose(file);
         CHECK(len > 0 && len < sizeof bytes);
+        options.rounding = strcmp(entry->d_name, "reference") == 0 ? "reference" : NULL;
         f(bytes, len);
         count++;
     }
@@ -112,7 +114,8 @@ static void starve(char *bytes, size_t len)
     OOM_SWEEP(n)
     {
         ln_context *ctx = ln_context_create();
-        ln_status status = ctx ? ln_context_init_mem(ctx, bytes, len, "starved") : LN_NO_MEMORY;
+        ln_status status =
+            ctx ? ln_context_init_mem_with(ctx, bytes, len, "starved", &options) : LN_NO_MEMORY;
         CHECK(status == LN_OK || status == LN_NO_MEMORY);
         ln_context_free(ctx);
     }

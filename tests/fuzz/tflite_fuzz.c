@@ -33,7 +33,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     ln_preflight *report;
     ln_status looked = ln_preflight_create_mem(data, size, "fuzz", &report);
     ln_context *ctx = fuzz_context();
-    ln_status status = ln_context_init_mem(ctx, data, size, "fuzz");
+    const ln_read_options options = {.rounding = size & 1 ? "reference" : NULL};
+    ln_status status = ln_context_init_mem_with(ctx, data, size, "fuzz", &options);
     if (status == LN_OK)
         FUZZ_CHECK(looked == LN_OK && report->problem_count == 0);
     ln_preflight_destroy(looked == LN_OK ? report : NULL);

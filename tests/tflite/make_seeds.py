@@ -57,6 +57,17 @@ def int16():
     return tf.model(t, ops, ["x"], ["y", "z"])
 
 
+def reference():
+    """Operators of int8 that are read in the rounding of the reference kernels, from floats."""
+    def row(name, scale, zero):
+        return tf.tensor(name, "int8", (1, 3), scale=scale, zero=zero)
+
+    t = [tf.tensor("x", "float32", (1, 3)), row("q", 0.013, -3), tf.constant("w", ramp("i1", 3, 3), scale=[0.5, 0.25, 0.3], zero=[0] * 3),
+         row("f", 0.11, 9), row("y", 0.17, 5)]
+    return tf.model(t, [("QUANTIZE", ["x"], ["q"], None), ("FULLY_CONNECTED", ["q", "w", None], ["f"], {"act": 1}), ("HARD_SWISH", ["f"], ["y"], None)],
+                    ["x"], ["y"])
+
+
 def int16_tables():
     """Functions of int16 that become tables."""
     def row(name, scale):
@@ -205,7 +216,7 @@ def entries():
         "7": [of("encode", 0, x=0, y=2), of("decode", 1, x=0, y=4)]})
 
 
-SEEDS = {"entries": entries, "loop": loop, "variables": variables, "lstm": lstm, "detector": detector, "places": places, "conv": conv, "quantized": quantized, "int16": int16, "int16_tables": int16_tables, "int16_steps": int16_steps, "half": half, "moves": moves, "described": described}
+SEEDS = {"entries": entries, "loop": loop, "variables": variables, "lstm": lstm, "detector": detector, "places": places, "conv": conv, "quantized": quantized, "reference": reference, "int16": int16, "int16_tables": int16_tables, "int16_steps": int16_steps, "half": half, "moves": moves, "described": described}
 
 if __name__ == "__main__":
     folder = pathlib.Path(sys.argv[1]) if len(sys.argv) > 1 else HERE.parent / "fuzz/tflite"
