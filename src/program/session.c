@@ -180,11 +180,28 @@ static bool runs_clone(const ln_session *session)
     return session->clone && !session->values;
 }
 
-// Of one that does not.
+// An input where it is bound; NULL: it is not, or is no input.
+static const tl_tensor *find_bound(const ln_session *session, const ln_program_end *end)
+{
+    const ln_session_binding *bound = end->is_input && session->bindings
+                                          ? &session->bindings[ln_session_number(session, end)]
+                                          : NULL;
+    return bound && bound->data ? &bound->tensor : NULL;
+}
+
+// Whether the value of the input or output is the clone's.
+static bool is_in_clone(const ln_session *session, const ln_program_end *end)
+{
+    return runs_clone(session) && !find_bound(session, end);
+}
+
+// Of one that is not.
 static ln_status find_tensor(const ln_session *session, const ln_program_end *end,
                              const tl_tensor **out_tensor)
 {
-    *out_tensor = NULL;
+    *out_tensor = find_bound(session, end);
+    if (*out_tensor)
+        return LN_OK;
     if (session->has_failed_over && !end->is_input)
         return ln_session_borrow_tensor(session->failover, end->name, out_tensor);
     if (session->values)
@@ -201,7 +218,7 @@ ln_status ln_session_borrow_tensor(const ln_session *session, const char *tname,
         return LN_FAIL(LN_INVALID, "the place for the tensor is NULL");
     *out_tensor = NULL;
     LN_TRY(find_end(session, tname, &end));
-    if (!runs_clone(session))
+    if (!is_in_clone(session, end))
         return find_tensor(session, end, out_tensor);
     const ln_tensor_entry *entry = ln_tensor_table_find(session->clone->tensor_table, tname);
     if (entry->is_open && !entry->held)
@@ -288,6 +305,7 @@ static void bind(ln_session *session, const ln_program_end *end, const ln_sessio
     unbind(session, end);
     ln_session_binding *bound = &session->bindings[number];
     *bound = *binding;
+    bound->tensor = ln_session_bound_tensor(bound);
     size_t size = tl_tensor_size(&end->tensor);
     bound->is_in_place = session->program->instance && !session->values &&
                          session->instance->ends[number].can_move && size > 0 &&
@@ -530,11 +548,14 @@ ln_status ln_session_set_data(ln_session *session, const char *tname, const void
     }
     const tl_tensor *now = &end->tensor;
     if (session->values)
-        LN_TRY(ln_session_find_value(session, end, &now));
+        LN_TRY(find_tensor(session, end, &now));
     LN_TRY(check_size(end, now, data, byte_count));
-    unbind(session, end);
+    int dims[TL_MAXDIM]; // those of a binding go with it
     tl_tensor given = *now;
+    memcpy(dims, now->dims, (size_t)now->ndim * sizeof *dims);
+    given.dims = dims;
     given.data = (void *)(uintptr_t)data;
+    unbind(session, end);
     return copy_value(session, end, &given);
 }
 
@@ -551,7 +572,7 @@ ln_status ln_session_get_data(ln_session *session, const char *tname, void *data
     const ln_program_end *end;
     const tl_tensor *tensor;
     LN_TRY(find_end(session, tname, &end));
-    if (runs_clone(session))
+    if (is_in_clone(session, end))
         return ln_context_get_data_n(session->clone, tname, data, byte_count);
     LN_TRY(find_bytes(session, end, &tensor));
     LN_TRY(check_size(end, tensor, data, byte_count));
@@ -570,7 +591,7 @@ ln_status ln_session_borrow_data(ln_session *session, const char *tname, const v
     *out_data = NULL;
     *out_byte_count = 0;
     LN_TRY(find_end(session, tname, &end));
-    if (runs_clone(session))
+    if (is_in_clone(session, end))
         return ln_context_borrow_data(session->clone, tname, out_data, out_byte_count);
     LN_TRY(find_bytes(session, end, &tensor));
     *out_data = tensor->data;
@@ -621,7 +642,7 @@ ln_status ln_session_get_object(ln_session *session, const char *tname, ln_objec
         return LN_FAIL(LN_INVALID, "the place for the value is NULL");
     *out_object = NULL;
     LN_TRY(find_end(session, tname, &end));
-    if (runs_clone(session))
+    if (is_in_clone(session, end))
         return ln_context_get_object(session->clone, tname, out_object);
     LN_TRY(find_tensor(session, end, &tensor));
     *out_object = ln_object_copy_tensor(tensor, NULL);

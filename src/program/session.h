@@ -22,6 +22,7 @@ typedef struct ln_session_binding {
     size_t byte_count;
     tl_dtype dtype; // of an input, as are the next
     int ndim, dims[TL_MAXDIM];
+    tl_tensor tensor; // the input as it is there, for those who ask for it
     bool is_in_place; // the frame's tensor is there; else a run copies
 } ln_session_binding;
 

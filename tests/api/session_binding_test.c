@@ -6,6 +6,7 @@
 
 #include <lightnet/program.h>
 
+#include "program/session.h"
 #include "tests/api/values.h"
 
 #define COUNT 24
@@ -168,15 +169,14 @@ TEST(an_aligned_input_and_output_are_used_where_they_are)
     CHECK(ln_program_is_fixed(program));
     caller_memory memory = {0};
     const tl_tensor *seen;
+    const tl_tensor *own = ln_session_frame_tensor(session, ln_program_find(program, "x"));
     bind_x(session, memory.x);
     CHECK_OK(ln_session_bind_output(session, "y", memory.y, COUNT * sizeof *memory.y));
-    CHECK_OK(ln_session_borrow_tensor(session, "x", &seen));
-    CHECK(seen->data == memory.x);
+    CHECK(own->data == memory.x);
     CHECK_OK(ln_session_borrow_tensor(session, "y", &seen));
     CHECK(seen->data == memory.y);
     bind_x(session, memory.x + 1);
-    CHECK_OK(ln_session_borrow_tensor(session, "x", &seen));
-    CHECK(seen->data != memory.x && seen->data != memory.x + 1);
+    CHECK(own->data != memory.x && own->data != memory.x + 1);
     ln_session_free(session);
     ln_program_release(program);
     ln_arch_cleanup();
@@ -336,8 +336,119 @@ TEST(programs_and_sessions_state_what_the_model_does)
     ln_arch_cleanup();
 }
 
+// ---- What a bound input has ----
+
+// `rows` of x are at `x`, as all functions tell that read values.
+static void check_value(ln_session *session, const float *x, int rows)
+{
+    const size_t byte_count = (size_t)rows * 6 * sizeof *x;
+    const tl_tensor *seen;
+    const void *bytes;
+    size_t borrowed;
+    float got[COUNT];
+    ln_object *object;
+    CHECK_OK(ln_session_borrow_tensor(session, "x", &seen));
+    CHECK(seen->dtype == TL_FLOAT && seen->ndim == 2 && seen->len == rows * 6);
+    CHECK(seen->dims[0] == rows && seen->dims[1] == 6);
+    CHECK_EQ(memcmp(seen->data, x, byte_count), 0);
+    CHECK_OK(ln_session_get_object(session, "x", &object));
+    CHECK_EQ(ln_object_tensor(object)->dims[0], rows);
+    CHECK_EQ(memcmp(ln_object_tensor(object)->data, x, byte_count), 0);
+    ln_object_release(object);
+    CHECK_OK(ln_session_get_data(session, "x", got, byte_count));
+    CHECK_EQ(memcmp(got, x, byte_count), 0);
+    CHECK_OK(ln_session_borrow_data(session, "x", &bytes, &borrowed));
+    CHECK_EQ(borrowed, byte_count);
+    CHECK_EQ(memcmp(bytes, x, byte_count), 0);
+}
+
+// y = -x.
+static void check_negated(ln_session *session, const float *x)
+{
+    float y[COUNT];
+    CHECK_OK(ln_session_run(session));
+    CHECK_OK(ln_session_get_data(session, "y", y, sizeof y));
+    for (int i = 0; i < COUNT; i++)
+        CHECK(y[i] == -x[i]);
+}
+
+static void set_rows(ln_session *session, const float *x, int rows)
+{
+    ln_object *value = ln_object_new_tensor(TL_FLOAT, 2, DIMS(rows, 6), NULL);
+    memcpy(ln_object_tensor(value)->data, x, (size_t)rows * 6 * sizeof *x);
+    CHECK_OK(ln_session_set_object(session, "x", value));
+    ln_object_release(value);
+}
+
+// `rows`: of a value that the input has before.
+static void check_bound_value(ln_session *session, int rows, int step, bool is_dynamic)
+{
+    caller_memory memory = {0};
+    float *x = memory.x + step, other[COUNT];
+    fill(other, 1);
+    if (rows > 0)
+        set_rows(session, other, rows);
+    fill(x, 2);
+    bind_x(session, x);
+    check_value(session, x, 4);
+    check_negated(session, x);
+    check_value(session, x, 4);
+    fill(x, 3); // whoever asks sees what the memory holds
+    check_value(session, x, 4);
+    if (is_dynamic)
+        CHECK_OK(ln_session_bind_input(session, "x", NULL));
+    else
+        CHECK_OK(ln_session_set_data(session, "x", x, COUNT * sizeof *x));
+    fill(other, 3);
+    fill(x, 4); // bound no more
+    check_value(session, other, 4);
+    check_negated(session, other);
+    check_value(session, other, 4);
+}
+
+#define DYNAMIC_X "input(| dst=x | dtype=TL_FLOAT, dims=[-1, 6], names=[\"n\", \"\"]);\n"
+#define NEG_X     "Neg(X=x | Y=y |);\noutput(src=y | |);\n"
+#define IN_BRANCH                                                                                  \
+    "input(| dst=c | dtype=TL_BOOL, dims=[], data=[1]);\n"                                         \
+    "If(cond=c, capture1=x | outputs1=y | then_branch=\"a\", else_branch=\"b\");\n"                \
+    "output(src=y | |);\n" BRANCH("a", "Neg") BRANCH("b", "Relu")
+#define BRANCH(name, type)                                                                         \
+    "graph " name " {\ninput(| dst=x | dtype=TL_FLOAT, dims=[], open=true, capture=true);\n" type  \
+    "(X=x | Y=r |);\noutput(src=r | |);\n}\n"
+
+// 0: open; else the context's binding of `n`.
+static void check_model_values(const char *text, int bound_rows, bool is_dynamic)
+{
+    ln_context *ctx = open_text(text);
+    if (bound_rows > 0)
+        CHECK_OK(ln_context_set_symbol(ctx, "n", bound_rows));
+    ln_program *program = make_program(ctx);
+    for (int step = 0; step < 2; step++)
+        for (int rows = 0; rows <= 4; rows += is_dynamic || bound_rows > 0 ? 1 : 4) {
+            ln_session *session = session_of(program);
+            check_bound_value(session, rows, step, is_dynamic);
+            ln_session_free(session);
+        }
+    ln_program_release(program);
+}
+
+TEST(a_bound_input_has_the_value_that_is_bound)
+{
+    CHECK_OK(ln_arch_init());
+    check_model_values(X NEG_X, 0, false);
+    check_model_values(X "Relu(X=x | Y=a |);\n" NEG_X, 0, false);
+    check_model_values(X IN_BRANCH, 0, false);
+    check_model_values(DYNAMIC_X NEG_X, 0, true);
+    check_model_values(DYNAMIC_X IN_BRANCH, 0, true);
+    check_model_values(DYNAMIC_X NEG_X, 1, false);
+    check_model_values(DYNAMIC_X NEG_X, 4, false);
+    check_model_values(DYNAMIC_X IN_BRANCH, 1, false);
+    ln_arch_cleanup();
+}
+
 TEST_LIST(bound_memory_gives_what_copies_do, an_aligned_input_and_output_are_used_where_they_are,
           memory_that_does_not_fit_is_refused,
           a_dynamic_output_may_be_shorter_than_its_memory_but_not_longer,
           memory_of_the_callers_has_any_length_for_sessions_without_a_frame,
+          a_bound_input_has_the_value_that_is_bound,
           programs_and_sessions_state_what_the_model_does)
