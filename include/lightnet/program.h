@@ -163,8 +163,8 @@ LN_API ln_status ln_session_reset_input(ln_session *session, const char *tname);
 /* Lets the runs of this session write output `tname` to the caller's memory: `byte_count` bytes at
  * `data`, of which a dynamic output may need fewer (`ln_session_borrow_tensor` tells its shape).
  * The memory has to stay until something else is bound, or the session is freed; what it holds
- * while a run goes on, or after one that failed, is undefined. It must not overlap memory that is
- * bound to an input or to another output, which is not checked. The conditions above decide whether
+ * while a run goes on, or after one that failed, is undefined. A run fails with LN_INVALID if any
+ * of it is bound to an input or to another output as well. The conditions above decide whether
  * operators write there or the run ends with a copy. NULL ends it. Fails: LN_INVALID if an output
  * of known shape has another size, or for an input, LN_NOT_FOUND if there is no such output,
  * LN_UNSUPPORTED for strings and objects. A run whose output does not fit fails with LN_INVALID and

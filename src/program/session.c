@@ -306,6 +306,7 @@ static void bind(ln_session *session, const ln_program_end *end, const ln_sessio
     ln_session_binding *bound = &session->bindings[number];
     *bound = *binding;
     bound->tensor = ln_session_bound_tensor(bound);
+    session->has_new_bindings = true;
     size_t size = tl_tensor_size(&end->tensor);
     bound->is_in_place = session->program->instance && !session->values &&
                          session->instance->ends[number].can_move && size > 0 &&
@@ -742,6 +743,48 @@ static ln_status run_clone(ln_session *session)
     return ln_context_run(session->clone);
 }
 
+// Bytes that both have.
+static size_t overlap_of(const ln_session_binding *a, const ln_session_binding *b)
+{
+    uintptr_t a_first = (uintptr_t)a->data, b_first = (uintptr_t)b->data;
+    if (!a->data || !b->data)
+        return 0;
+    uintptr_t first = a_first > b_first ? a_first : b_first;
+    uintptr_t a_end = a_first + a->byte_count, b_end = b_first + b->byte_count;
+    uintptr_t end = a_end < b_end ? a_end : b_end;
+    return first < end ? end - first : 0;
+}
+
+// Output `number` is apart from all inputs, and from the outputs before it.
+static ln_status check_output_apart(const ln_session *session, size_t number)
+{
+    const ln_program_end *ends = session->program->ends;
+    const ln_session_binding *bindings = session->bindings;
+    for (size_t i = 0; i < number; i++) {
+        size_t byte_count = overlap_of(&bindings[number], &bindings[i]);
+        if (byte_count > 0)
+            return LN_FAIL(LN_INVALID,
+                           "output '%s' is bound over %zu of the %zu bytes that %s '%s' is bound "
+                           "to; bind each output to memory of its own",
+                           ends[number].name, byte_count, bindings[i].byte_count,
+                           ends[i].is_input ? "input" : "output", ends[i].name);
+    }
+    return LN_OK;
+}
+
+// Inputs may share what they read. Not looked at while memory is bound, as two that exchange theirs
+// have the same in between.
+static ln_status check_bindings(ln_session *session)
+{
+    const ln_program *program = session->program;
+    if (!session->has_new_bindings)
+        return LN_OK;
+    for (size_t i = 0; i < program->output_count; i++)
+        LN_TRY(check_output_apart(session, program->input_count + i));
+    session->has_new_bindings = false;
+    return LN_OK;
+}
+
 static ln_status run_once(ln_session *session)
 {
     if (session->values)
@@ -761,6 +804,7 @@ static ln_status run_or_fail_over(ln_session *session)
 ln_status ln_session_run_now(ln_session *session)
 {
     session->has_failed_over = false;
+    LN_TRY(check_bindings(session));
     LN_TRY(session->failover ? run_or_fail_over(session) : run_once(session));
     if (session->is_failover)
         atomic_fetch_add(&session->failover_count, 1);

@@ -35,6 +35,7 @@ struct ln_session {
     ln_frame *frame;
     ln_memory *workspace;
     ln_session_binding *bindings; // one for each end of the program; NULL: nothing has been bound
+    bool has_new_bindings;        // since their memory was compared last
     ln_object **values;     // of inputs, apart from frames; NULL: they are in the frame, or not set
     ln_input_shape *shapes; // room for those of dynamic inputs
     bool has_results;       // there: of the last run

@@ -336,6 +336,98 @@ TEST(programs_and_sessions_state_what_the_model_does)
     ln_arch_cleanup();
 }
 
+// ---- Memory that is bound twice ----
+
+#define DYNAMIC_X "input(| dst=x | dtype=TL_FLOAT, dims=[-1, 6], names=[\"n\", \"\"]);\n"
+
+// Runs with x at `x_at`, y at `y_at` and z at `z_at` of one block, in floats; -1: bound no more.
+static ln_status run_at(ln_session *session, int x_at, int y_at, int z_at)
+{
+    static alignas(LN_MEM_ALIGN) float block[4 * COUNT];
+    const size_t byte_count = COUNT * sizeof *block;
+    fill(block + x_at, 1);
+    bind_x(session, block + x_at);
+    CHECK_OK(ln_session_bind_output(session, "y", y_at < 0 ? NULL : block + y_at, byte_count));
+    CHECK_OK(ln_session_bind_output(session, "z", z_at < 0 ? NULL : block + z_at, byte_count));
+    LN_TRY(ln_session_run(session));
+    float y[COUNT], z[COUNT];
+    CHECK_OK(ln_session_get_data(session, "y", y, byte_count));
+    CHECK_OK(ln_session_get_data(session, "z", z, byte_count));
+    for (int i = 0; i < COUNT; i++) {
+        CHECK(y[i] == -block[x_at + i] && z[i] == fabsf(block[x_at + i]));
+        CHECK(y_at < 0 || block[y_at + i] == y[i]);
+        CHECK(z_at < 0 || block[z_at + i] == z[i]);
+    }
+    return LN_OK;
+}
+
+static void check_overlaps(ln_session *session)
+{
+    static const struct {
+        int x, y, z;
+        const char *message; // NULL: it runs
+    } cases[] = {
+        {0, COUNT, 2 * COUNT, NULL},
+        {COUNT, 0, 2 * COUNT, NULL},
+        {2 * COUNT, COUNT, 0, NULL},
+        {0, 0, COUNT, "output 'y' is bound over 96 of the 96 bytes that input 'x' is bound to"},
+        {0, COUNT - 1, 2 * COUNT, "output 'y' is bound over 4 of the 96 bytes that input 'x'"},
+        {COUNT, 1, 2 * COUNT, "output 'y' is bound over 4 of the 96 bytes that input 'x'"},
+        {0, COUNT, COUNT, "output 'z' is bound over 96 of the 96 bytes that output 'y' is bound"},
+        {0, 2 * COUNT, COUNT + 16, "output 'z' is bound over 64 of the 96 bytes that output 'y'"},
+        {0, COUNT, 0, "output 'z' is bound over 96 of the 96 bytes that input 'x' is bound to"},
+        {0, -1, COUNT, NULL},
+        {0, COUNT, -1, NULL},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        const ln_status wanted = cases[i].message ? LN_INVALID : LN_OK;
+        for (int run = 0; run < 2; run++) // the second time as well
+            if (run_at(session, cases[i].x, cases[i].y, cases[i].z) != wanted)
+                fail_msg("case %zu: %s", i, ln_error_message());
+        if (!cases[i].message)
+            continue;
+        CHECK_FAILS(ln_session_run(session), LN_INVALID);
+        CHECK_MESSAGE(cases[i].message);
+    }
+}
+
+TEST(outputs_that_are_bound_over_other_memory_are_refused)
+{
+#define OUTPUTS "Neg(X=x | Y=y |);\nAbs(X=x | Y=z |);\noutput(src=y | |);\noutput(src=z | |);\n"
+    static const char *const texts[] = {X OUTPUTS, X "Relu(X=x | Y=a |);\n" OUTPUTS,
+                                        DYNAMIC_X OUTPUTS};
+    CHECK_OK(ln_arch_init());
+    for (size_t i = 0; i < 3; i++) {
+        ln_program *program = program_of(texts[i]);
+        ln_session *session = session_of(program);
+        check_overlaps(session);
+        ln_session_free(session);
+        ln_program_release(program);
+    }
+    ln_arch_cleanup();
+}
+
+TEST(inputs_may_share_memory)
+{
+    float x[COUNT], y[COUNT];
+    CHECK_OK(ln_arch_init());
+    ln_program *program = program_of(
+        X
+        "input(| dst=w | dtype=TL_FLOAT, dims=[4, 6]);\nAdd(A=x, B=w | C=y |);\noutput(src=y | |);\n");
+    ln_session *session = session_of(program);
+    const tl_tensor w = {.dtype = TL_FLOAT, .len = COUNT, .ndim = 2, .dims = DIMS(4, 6), .data = x};
+    fill(x, 1);
+    bind_x(session, x);
+    CHECK_OK(ln_session_bind_input(session, "w", &w));
+    CHECK_OK(ln_session_bind_output(session, "y", y, sizeof y));
+    CHECK_OK(ln_session_run(session));
+    for (int i = 0; i < COUNT; i++)
+        CHECK(y[i] == 2 * x[i]);
+    ln_session_free(session);
+    ln_program_release(program);
+    ln_arch_cleanup();
+}
+
 // ---- What a bound input has ----
 
 // `rows` of x are at `x`, as all functions tell that read values.
@@ -406,8 +498,7 @@ static void check_bound_value(ln_session *session, int rows, int step, bool is_d
     check_value(session, other, 4);
 }
 
-#define DYNAMIC_X "input(| dst=x | dtype=TL_FLOAT, dims=[-1, 6], names=[\"n\", \"\"]);\n"
-#define NEG_X     "Neg(X=x | Y=y |);\noutput(src=y | |);\n"
+#define NEG_X "Neg(X=x | Y=y |);\noutput(src=y | |);\n"
 #define IN_BRANCH                                                                                  \
     "input(| dst=c | dtype=TL_BOOL, dims=[], data=[1]);\n"                                         \
     "If(cond=c, capture1=x | outputs1=y | then_branch=\"a\", else_branch=\"b\");\n"                \
@@ -450,5 +541,6 @@ TEST_LIST(bound_memory_gives_what_copies_do, an_aligned_input_and_output_are_use
           memory_that_does_not_fit_is_refused,
           a_dynamic_output_may_be_shorter_than_its_memory_but_not_longer,
           memory_of_the_callers_has_any_length_for_sessions_without_a_frame,
+          outputs_that_are_bound_over_other_memory_are_refused, inputs_may_share_memory,
           a_bound_input_has_the_value_that_is_bound,
           programs_and_sessions_state_what_the_model_does)
