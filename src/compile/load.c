@@ -490,7 +490,7 @@ static ln_status prepare_ops(ln_context *ctx)
         if (!op->run || ln_op_is_constant(op))
             continue;
         ln_call_settle(op->op_arg);
-        LN_TRY(ln_op_call(op, ln_call_prepare));
+        LN_TRY(finish(ctx, op, ln_op_call(op, ln_call_prepare)));
     }
     return LN_OK;
 }

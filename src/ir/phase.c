@@ -11,10 +11,11 @@
 
 // The limit of all phases of this thread. It is a deadline only within phases: what a program does
 // between them with its own tasks ends when it ends.
-static _Thread_local struct {
-    double seconds;
-    int64_t start_ns, deadline_ns; // 0: none
-} of_thread;
+static _Thread_local ln_time_limit of_thread = {.of = "thread"};
+
+// The one that the deadline of this thread is of: where plans for other shapes are made, it may be
+// that of a phase around them.
+static _Thread_local ln_time_limit of_deadline;
 
 // Phases of other contexts inside one have its priority.
 static _Thread_local bool is_in_phase;
@@ -36,16 +37,27 @@ ln_status ln_thread_set_timeout(double seconds)
     return LN_OK;
 }
 
+static ln_time_limit limit_of(const ln_context *root)
+{
+    bool is_session = root->state == LN_CONTEXT_LOADED && !root->tensor_table;
+    return (ln_time_limit){.of = is_session ? "session" : "context",
+                           .seconds = root->timeout,
+                           .start_ns = root->start_ns,
+                           .deadline_ns = deadline_of(root->start_ns, root->timeout)};
+}
+
 // The earliest of the phase's, the thread's and the one that holds already.
 static void set_deadline(const ln_context *root, int64_t outer_ns)
 {
-    int64_t own = deadline_of(root->start_ns, root->timeout);
-    int64_t earliest = of_thread.deadline_ns;
-    if (own != 0 && (earliest == 0 || own < earliest))
+    const ln_time_limit own = limit_of(root);
+    ln_time_limit earliest = of_thread;
+    if (own.deadline_ns != 0 &&
+        (earliest.deadline_ns == 0 || own.deadline_ns < earliest.deadline_ns))
         earliest = own;
-    if (outer_ns != 0 && (earliest == 0 || outer_ns < earliest))
-        earliest = outer_ns;
-    ln_deadline_set(earliest);
+    if (outer_ns != 0 && (earliest.deadline_ns == 0 || outer_ns <= earliest.deadline_ns))
+        return;
+    of_deadline = earliest;
+    ln_deadline_set(earliest.deadline_ns);
 }
 
 static bool is_stopped(ln_status status)
@@ -66,6 +78,7 @@ void ln_phase_begin(ln_context *ctx, ln_phase_kind kind, ln_phase *out_phase)
                             .work_limit = ctx->work_limit,
                             .start_ns = ctx->start_ns,
                             .deadline_ns = ln_deadline_get(),
+                            .limit = of_deadline,
                             .cancel = ln_cancel_watched(),
                             .priority = ln_priority_get(),
                             .is_inner = is_in_phase};
@@ -96,15 +109,19 @@ static ln_status fail_cancelled(const ln_context *root, const ln_op *op)
                    op->op_arg->name, op->op_arg->optype);
 }
 
+// A thread of a pool has the deadline alone.
+static ln_time_limit find_passed(const ln_context *root)
+{
+    return of_deadline.deadline_ns == ln_deadline_get() ? of_deadline : limit_of(root);
+}
+
 static ln_status fail_late(const ln_context *root, const ln_op *op)
 {
-    bool is_whole = of_thread.deadline_ns != 0 && ln_deadline_get() == of_thread.deadline_ns;
-    int64_t start = is_whole ? of_thread.start_ns : root->start_ns;
+    const ln_time_limit limit = find_passed(root);
     char words[160];
     snprintf(words, sizeof words, "the limit %sis %.3g s (--timeout, ln_%s_set_timeout)",
-             is_whole ? "in all " : "", is_whole ? of_thread.seconds : root->timeout,
-             is_whole ? "thread" : "context");
-    double elapsed = (double)(ln_now_ns() - start) * 1e-9;
+             limit.of == of_thread.of ? "in all " : "", limit.seconds, limit.of);
+    double elapsed = (double)(ln_now_ns() - limit.start_ns) * 1e-9;
     if (!op)
         return LN_FAIL(LN_TIMEOUT, "%s was stopped after %.3g s, %s", name_of(root->phase), elapsed,
                        words);
@@ -132,6 +149,7 @@ ln_status ln_phase_end(const ln_phase *phase, ln_status status)
     root->work_left = phase->work_left;
     root->work_limit = phase->work_limit;
     root->start_ns = phase->start_ns;
+    of_deadline = phase->limit;
     ln_deadline_set(phase->deadline_ns);
     ln_cancel_watch(phase->cancel);
     ln_priority_set(phase->priority);

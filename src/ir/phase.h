@@ -28,12 +28,20 @@ typedef enum ln_phase_kind {
     LN_PHASE_RUN
 } ln_phase_kind;
 
+// A limit of time, and who has it.
+typedef struct ln_time_limit {
+    const char *of;                // "thread", "context" or "session"; NULL: nobody
+    double seconds;                //
+    int64_t start_ns, deadline_ns; // 0: none
+} ln_time_limit;
+
 // What there was before, for ln_phase_end.
 typedef struct ln_phase {
     ln_context *root; // NULL: nothing has begun
     int kind;
     double work_left, work_limit;
     int64_t start_ns, deadline_ns;
+    ln_time_limit limit; // that the deadline is of
     const ln_cancel *cancel;
     int priority;
     bool is_inner; // another one goes on in this thread

@@ -53,7 +53,7 @@ static ln_status prepare_gate(ln_call *call)
             continue;
         atomic_store(&is_held_up, 0);
         if (ln_deadline_passed())
-            return ln_call_fail(call, LN_CANCELLED, "stopped at the gate");
+            return ln_call_fail(call, LN_INVALID, "stopped at the gate"); // the run says why
     }
     return ln_call_keep(call, 1, 1) ? LN_OK : LN_NO_MEMORY;
 }
@@ -811,6 +811,68 @@ TEST(who_waits_can_be_stopped_too)
     close_library();
 }
 
+#define LIMIT 0.05
+
+// The message of what `start` began and LIMIT ended has the time that passed, and whose it was.
+static void check_late(double start, const char *owner)
+{
+    static const char begin[] = "was stopped after ";
+    char words[80];
+    double elapsed = ln_clock() - start;
+    const char *message = strstr(ln_error_message(), begin);
+    CHECK_NOT_NULL(message);
+    double stated = strtod(message + strlen(begin), NULL);
+    if (!(stated > 0.99 * LIMIT && stated < 1.01 * elapsed))
+        fail_msg("%g s had passed: %s", elapsed, ln_error_message());
+    snprintf(words, sizeof words, "the limit is %g s (--timeout, ln_%s_set_timeout)", LIMIT, owner);
+    CHECK_MESSAGE(words);
+}
+
+// What is around, such as the thread's limit, ends later.
+static void check_late_session(knowledge known)
+{
+    ln_program *program = program_that_knows(NETWORK, known);
+    ln_session *session = session_of(program);
+    CHECK_OK(ln_session_set_timeout(session, LIMIT));
+    atomic_store(&is_closed, 1);
+    double start = ln_clock();
+    CHECK_FAILS(run(session, 3), LN_TIMEOUT);
+    check_late(start, "session");
+    atomic_store(&is_closed, 0);
+    ln_session_free(session);
+    ln_program_release(program);
+}
+
+static void check_late_context(void)
+{
+    ln_context *ctx = open_text(NETWORK);
+    ln_object *x = rows_of(3);
+    CHECK_OK(ln_context_compile(ctx, "cpu"));
+    CHECK_OK(ln_context_load(ctx, NULL));
+    CHECK_OK(ln_context_set_object(ctx, "x", x));
+    CHECK_OK(ln_context_set_timeout(ctx, LIMIT));
+    atomic_store(&is_closed, 1);
+    double start = ln_clock();
+    CHECK_FAILS(ln_context_run(ctx), LN_TIMEOUT);
+    check_late(start, "context");
+    atomic_store(&is_closed, 0);
+    ln_object_release(x);
+    close_context(ctx);
+}
+
+TEST(who_is_late_learns_by_how_much)
+{
+    open_library();
+    for (int limit = 0; limit <= 1000; limit += 1000) {
+        CHECK_OK(ln_thread_set_timeout(limit));
+        check_late_session(OPEN);
+        check_late_session(BOUND);
+        check_late_context();
+    }
+    CHECK_OK(ln_thread_set_timeout(0));
+    close_library();
+}
+
 // A new shape waits for the templates as long as another thread makes a plan of them.
 TEST(who_waits_for_the_templates_can_be_stopped_too)
 {
@@ -828,8 +890,10 @@ TEST(who_waits_for_the_templates_can_be_stopped_too)
         while (!atomic_load(&is_held_up))
             continue;
         CHECK_OK(run(session, 2)); // one that is there does not wait
-        CHECK_OK(ln_session_set_timeout(session, 0.05));
+        CHECK_OK(ln_session_set_timeout(session, LIMIT));
+        double start_time = ln_clock();
         CHECK_FAILS(run(session, 5), LN_TIMEOUT);
+        check_late(start_time, "session");
         CHECK_OK(ln_session_set_timeout(session, 0));
         start(&threads[1], &waiting);
         nanosleep(&(struct timespec){.tv_nsec = 20000000}, NULL); // it waits by now
@@ -1201,18 +1265,21 @@ TEST(without_memory_a_run_fails_and_nothing_is_wrong)
     close_library();
 }
 
-TEST_LIST(
-    types_and_shapes_are_stated_before_the_first_run,
-    each_shape_has_the_bits_of_a_model_compiled_for_it,
-    a_shape_in_use_is_not_dropped_and_used_ones_are_kept,
-    inputs_keep_their_values_when_shapes_change, constants_that_were_set_are_those_of_the_program,
-    a_bound_program_begins_with_its_shape_and_takes_others,
-    a_shape_out_of_range_is_an_error_of_the_run, bound_memory_is_used_for_each_shape,
-    bound_memory_is_used_when_some_plans_are_no_frames,
-    shapes_that_differ_in_dimensions_of_one_are_others, threads_that_ask_for_one_shape_make_it_once,
-    threads_with_random_shapes_have_the_bits_of_each, a_maker_that_is_stopped_fails_nobody_else,
-    who_waits_can_be_stopped_too, who_waits_for_the_templates_can_be_stopped_too,
-    a_plan_over_the_limit_is_an_error_for_all_who_ask, plans_that_are_no_frames_are_shared_too,
-    bound_plans_that_are_no_frames_take_other_shapes, sessions_and_shapes_share_the_constants,
-    constants_of_kept_shapes_stay_within_the_limit, memory_does_not_grow_with_the_number_of_shapes,
-    values_of_many_sizes_leave_nothing_behind, without_memory_a_run_fails_and_nothing_is_wrong)
+TEST_LIST(types_and_shapes_are_stated_before_the_first_run,
+          each_shape_has_the_bits_of_a_model_compiled_for_it,
+          a_shape_in_use_is_not_dropped_and_used_ones_are_kept,
+          inputs_keep_their_values_when_shapes_change,
+          constants_that_were_set_are_those_of_the_program,
+          a_bound_program_begins_with_its_shape_and_takes_others,
+          a_shape_out_of_range_is_an_error_of_the_run, bound_memory_is_used_for_each_shape,
+          bound_memory_is_used_when_some_plans_are_no_frames,
+          shapes_that_differ_in_dimensions_of_one_are_others,
+          threads_that_ask_for_one_shape_make_it_once,
+          threads_with_random_shapes_have_the_bits_of_each,
+          a_maker_that_is_stopped_fails_nobody_else, who_waits_can_be_stopped_too,
+          who_is_late_learns_by_how_much, who_waits_for_the_templates_can_be_stopped_too,
+          a_plan_over_the_limit_is_an_error_for_all_who_ask,
+          plans_that_are_no_frames_are_shared_too, bound_plans_that_are_no_frames_take_other_shapes,
+          sessions_and_shapes_share_the_constants, constants_of_kept_shapes_stay_within_the_limit,
+          memory_does_not_grow_with_the_number_of_shapes, values_of_many_sizes_leave_nothing_behind,
+          without_memory_a_run_fails_and_nothing_is_wrong)
