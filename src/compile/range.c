@@ -652,8 +652,55 @@ static ln_status check_limit(const ln_range *range, const ln_context *ctx)
     return LN_OK;
 }
 
+static void add_open_axis(const ln_context *model, const ln_tensor_entry *input, int axis,
+                          ln_text *names)
+{
+    const char *symbol = ln_context_tensor_symbol(model, input->name, axis);
+    const char *separator = names->len ? ", " : "";
+    if (symbol && *symbol)
+        ln_text_printf(names, "%s'%s'", separator, symbol);
+    else
+        ln_text_printf(names, "%sdimension %d", separator, axis);
+}
+
+// What it is bound to so far, or what the model states.
+static const ln_param_entry *dims_of(const ln_context *model, const ln_tensor_entry *input)
+{
+    const ln_op *op = ln_op_table_find(model->op_table, input->creater);
+    const ln_param_entry *bound = op ? ln_param_list_find(op->op_arg->params, "bound") : NULL;
+    return bound || !op ? bound : ln_param_list_find(op->op_arg->params, "dims");
+}
+
+// A dimension beside a range has to be known, or to have one.
+static ln_status check_input(const ln_range *range, const ln_context *model,
+                             const ln_tensor_entry *input)
+{
+    const ln_param_entry *dims = input->is_open ? dims_of(model, input) : NULL;
+    ln_text names = {0};
+    for (int d = 0; dims && d < dims->array_len; d++)
+        if (dims->value_array_int[d] < 0 && !range_at(range, model, input, d))
+            add_open_axis(model, input, d, &names);
+    ln_status status = names.status;
+    if (status == LN_OK && names.len > 0)
+        status = LN_FAIL(LN_INVALID,
+                         "'%s' has a range, so all dimensions need a size or a range; in input "
+                         "'%s' these have none: %s",
+                         range->symbols[0].name, input->name, names.bytes);
+    ln_text_deinit(&names);
+    return status;
+}
+
+static ln_status check_inputs(const ln_range *range, const ln_context *model)
+{
+    const ln_tensor_entry *input;
+    for (size_t i = 0; (input = ln_context_input(model, i)); i++)
+        LN_TRY(check_input(range, model, input));
+    return LN_OK;
+}
+
 ln_status ln_range_measure(ln_range *range, ln_plan_source *source, const ln_context *ctx)
 {
+    LN_TRY(check_inputs(range, ln_plan_source_model(source)));
     sample *s = ln_alloc(sizeof *s);
     if (!s)
         return LN_NO_MEMORY;

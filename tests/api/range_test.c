@@ -325,9 +325,34 @@ TEST(running_out_of_memory_is_no_crash)
     ln_arch_cleanup();
 }
 
+TEST(dimensions_without_a_range_beside_one_are_named)
+{
+    static const char text[] =
+        "input(| dst=x | dtype=TL_FLOAT, dims=[-1, 3, -1, -1, -1], names=[\"n\", \"\", \"h\", "
+        "\"\", \"w\"]);\n"
+        "input(| dst=z | dtype=TL_FLOAT, dims=[-1], names=[\"length\"]);\n"
+        "relu(src=x | dst=y |);\noutput(src=y | |);\nrelu(src=z | dst=v |);\noutput(src=v | |);\n";
+    CHECK_OK(ln_arch_init());
+    ln_context *ctx = open_text(text);
+    CHECK_OK(ln_context_set_range(ctx, "n", 1, 3));
+    CHECK_FAILS(ln_context_compile(ctx, "cpu"), LN_INVALID);
+    CHECK_MESSAGE("'n' has a range, so all dimensions need a size or a range; in input 'x' these "
+                  "have none: 'h', dimension 3, 'w'");
+    CHECK_OK(ln_context_set_symbol(ctx, "w", 4));
+    CHECK_FAILS(ln_context_compile(ctx, "cpu"), LN_INVALID);
+    CHECK_MESSAGE("in input 'x' these have none: 'h', dimension 3");
+    CHECK(!strstr(ln_error_message(), "'w'"));
+    CHECK_OK(ln_context_set_shape(ctx, "x", 5, (int[]){2, 3, 4, 5, 6}));
+    CHECK_FAILS(ln_context_compile(ctx, "cpu"), LN_INVALID);
+    CHECK_MESSAGE("in input 'z' these have none: 'length'");
+    close_context(ctx);
+    ln_arch_cleanup();
+}
+
 TEST_LIST(a_shape_that_needs_more_than_was_said_is_refused,
           every_shape_in_range_has_the_bits_of_its_own_plan, the_peak_is_that_of_the_worst_shape,
           no_shape_takes_more_than_was_said, constants_of_shapes_that_were_not_looked_at_count,
           tensors_may_be_largest_inside_the_range, shapes_out_of_range_are_refused_with_it,
-          ranges_that_cannot_be_are_refused, clones_have_the_range_too,
-          of_a_model_with_graphs_inside_few_shapes_are_looked_at, running_out_of_memory_is_no_crash)
+          ranges_that_cannot_be_are_refused, dimensions_without_a_range_beside_one_are_named,
+          clones_have_the_range_too, of_a_model_with_graphs_inside_few_shapes_are_looked_at,
+          running_out_of_memory_is_no_crash)
