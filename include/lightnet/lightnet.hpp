@@ -222,7 +222,10 @@ tensor_info tensor_info_of(const Owner *owner, const std::string &name,
                            int (*rank_in)(const Owner *, const char *),
                            std::int64_t (*dim_in)(const Owner *, const char *, int),
                            const char *(*symbol_in)(const Owner *, const char *, int)) {
+    ln_error_clear();
     const int rank = rank_in(owner, name.c_str());
+    if (rank < 0 && ln_error_status() == LN_NOT_FOUND)
+        check(LN_NOT_FOUND); // else its rank is not stated
     tensor_info made{name, dtype_in(owner, name.c_str()), rank >= 0, {}};
     for (int axis = 0; axis < rank; axis++) {
         const char *symbol = symbol_in(owner, name.c_str(), axis);
