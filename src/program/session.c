@@ -347,17 +347,32 @@ static ln_status leave_frame(ln_session *session, const ln_program_end *end, con
     return ln_session_begin_values(session);
 }
 
+static ln_status check_elements(const ln_program_end *end, const tl_tensor *given)
+{
+    int len;
+    char shape[LN_SHAPE_TEXT_BYTES];
+    if (!tl_shape_len(given->ndim, given->dims, &len))
+        return LN_FAIL(LN_INVALID,
+                       "input '%s': the tensor's shape, of rank %d, has a negative dimension, more "
+                       "than %d, or too many elements",
+                       end->name, given->ndim, TL_MAXDIM);
+    ln_sprint_shape(shape, sizeof shape, given->ndim, given->dims);
+    if (len != given->len)
+        return LN_FAIL(LN_INVALID, "input '%s': the tensor's len is %d, and its shape %s has %d",
+                       end->name, given->len, shape, len);
+    if (len > 0 && !given->data)
+        return LN_FAIL(LN_INVALID, "input '%s': the tensor of shape %s has no data", end->name,
+                       shape);
+    return LN_OK;
+}
+
 static ln_status check_bound_input(const ln_session *session, const ln_program_end *end,
                                    const tl_tensor *given)
 {
     const tl_tensor *wanted = &end->tensor;
-    int len;
     if (has_no_bytes(wanted->dtype) || has_no_bytes(given->dtype))
         return fail_no_bytes(end);
-    if (!tl_shape_len(given->ndim, given->dims, &len) || len != given->len ||
-        (len > 0 && !given->data))
-        return LN_FAIL(LN_INVALID, "input '%s': the tensor has an invalid shape, or no data",
-                       end->name);
+    LN_TRY(check_elements(end, given));
     if (end->takes_shapes)
         return check_shape(session, end, given);
     if (given->dtype != wanted->dtype ||
@@ -605,8 +620,10 @@ ln_status ln_session_borrow_data(ln_session *session, const char *tname, const v
 static ln_status check_object(const ln_session *session, const ln_program_end *end,
                               const ln_object *object)
 {
-    const tl_tensor *given = object ? ln_object_tensor(object) : NULL;
-    if (object && end->takes_shapes)
+    if (!object)
+        return LN_FAIL(LN_INVALID, "the value for tensor '%s' is NULL", end->name);
+    const tl_tensor *given = ln_object_tensor(object);
+    if (end->takes_shapes)
         return check_shape(session, end, given);
     if (!given)
         return LN_FAIL(LN_INVALID, "tensor '%s' is no sequence, optional or map", end->name);
