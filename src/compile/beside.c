@@ -17,6 +17,7 @@
 #include "ir/attached.h"
 #include "ir/context.h"
 #include "ir/fill.h"
+#include "ir/given_file.h"
 
 #define MAX_NAME 255
 
@@ -90,26 +91,33 @@ static ln_status check_name(const char *name)
     return LN_OK;
 }
 
-// The context keeps both, and lets the file go before its bytes.
-static ln_status open_beside(ln_context *ctx, const char *path, ln_tensor_file **out_file)
+// What the caller has given, else a file of the folder, which the context keeps mapped.
+static ln_status find_bytes(ln_context *ctx, const char *folder, const ln_given_file *files,
+                            mapping *out_bytes)
 {
-    char *folder = ln_strdup_printf("%.*s", (int)(ln_beside_name(path) - path), path);
-    if (!folder)
-        return LN_NO_MEMORY;
     mapping *m = NULL;
-    ln_status status = map_file(folder, ctx->weights, &m);
+    const ln_given_file *given = ln_given_file_find(files, ctx->weights);
+    if (given) {
+        *out_bytes = (mapping){(void *)(uintptr_t)given->bytes, given->byte_count};
+        return LN_OK;
+    }
+    LN_TRY(map_file(folder, ctx->weights, &m));
+    *out_bytes = *m;
+    LN_TRY(ln_context_keep(ctx, m, unmap)); // which frees it if it fails
+    return ln_context_keep_mapped(ctx, out_bytes->bytes, out_bytes->byte_count);
+}
+
+// The context lets the file go before its bytes.
+static ln_status open_beside(ln_context *ctx, const char *folder, const ln_given_file *files,
+                             ln_tensor_file **out_file)
+{
+    mapping m;
+    ln_status status = find_bytes(ctx, folder, files, &m);
     if (status == LN_OK)
-        status = ln_context_keep(ctx, m, unmap); // which frees it if it fails
-    if (status == LN_OK)
-        status = ln_context_keep_mapped(ctx, m->bytes, m->byte_count);
-    if (status == LN_OK)
-        status = ln_tensor_file_open_mem(m->bytes, m->byte_count, out_file);
+        status = ln_tensor_file_open_mem(m.bytes, m.byte_count, out_file);
     if (status == LN_OK)
         status = ln_context_keep(ctx, *out_file, close_file);
-    if (status != LN_OK)
-        (void)ln_fail_prefix("%s%s", folder, ctx->weights);
-    ln_free(folder);
-    return status;
+    return status == LN_OK ? LN_OK : ln_fail_prefix("%s%s", folder ? folder : "", ctx->weights);
 }
 
 // ---- The tensors ----
@@ -169,16 +177,26 @@ static ln_status carry_graph(ln_context *graph, void *user)
     return LN_OK;
 }
 
-ln_status ln_beside_attach(ln_context *ctx, const char *path)
+// Of the file at `path`; of what was read from memory, as the caller says.
+static ln_status copy_folder(const ln_context *ctx, const char *path, char **out_folder)
 {
-    LN_TRY(check_name(ctx->weights));
-    if (!path)
-        return LN_FAIL(LN_INVALID,
-                       "the weights '%s' are beside a model that was read from memory; read it "
-                       "from its file, so that it has a folder",
-                       ctx->weights);
+    *out_folder = NULL;
+    if (path)
+        *out_folder = ln_strdup_printf("%.*s", (int)(ln_beside_name(path) - path), path);
+    else if (ctx->folder)
+        *out_folder = ln_strdup_printf("%s/", ctx->folder);
+    return *out_folder || (!path && !ctx->folder) ? LN_OK : LN_NO_MEMORY;
+}
+
+ln_status ln_beside_attach(ln_context *ctx, const char *path, const struct ln_given_file *files)
+{
+    char *folder;
     carrying c = {.ctx = ctx};
-    LN_TRY(open_beside(ctx, path, &c.file));
+    LN_TRY(check_name(ctx->weights));
+    LN_TRY(copy_folder(ctx, path, &folder));
+    ln_status status = open_beside(ctx, folder, files, &c.file);
+    ln_free(folder);
+    LN_TRY(status);
     LN_TRY(carry_graph(ctx, &c));
     return ln_context_each_graph(ctx, carry_graph, &c);
 }

@@ -92,7 +92,7 @@ static ln_status adopt_graph_plan(ln_context *graph, void *user)
 static ln_status make_ready(ln_context *ctx, const char *path)
 {
     if (ctx->weights)
-        LN_TRY(ln_beside_attach(ctx, path));
+        LN_TRY(ln_beside_attach(ctx, path, ctx->files));
     LN_TRY(ln_context_init_ops(ctx));
     ln_context_drop_known_outputs(ctx);
     if (!ctx->compiled)

@@ -415,7 +415,7 @@ static ln_status plan_again(ln_context *ctx, const char *path, const char *targe
     ln_plan_reuse reuse = (ln_plan_reuse)ctx->plan_reuse;
     ln_attached_release(ctx->attached);
     ctx->attached = NULL;
-    LN_TRY(ln_beside_attach(ctx, path));
+    LN_TRY(ln_beside_attach(ctx, path, NULL));
     LN_TRY(ln_context_each_graph(ctx, plan_graph_again, NULL));
     LN_TRY(ln_context_rerun_ops(ctx));
     return ln_context_plan_memory(ctx, target, reuse);

@@ -255,6 +255,94 @@ TEST(the_name_of_the_weights_leads_nowhere_else)
     end();
 }
 
+// ---- A compiled model in memory ----
+
+// The stored weights at `to`, of `capacity` bytes.
+static size_t read_weights(unsigned char *to, size_t capacity)
+{
+    FILE *fp = fopen(in_folder("c.safetensors"), "rb");
+    CHECK_NOT_NULL(fp);
+    size_t len = fread(to, 1, capacity, fp);
+    CHECK(len > 0 && len < capacity);
+    fclose(fp);
+    return len;
+}
+
+// A context before it reads c.json from memory; NULL: no folder, no file.
+static ln_context *context_with(const char *given_folder, const void *file, size_t byte_count)
+{
+    ln_context *ctx = ln_context_create();
+    CHECK_OK(ln_context_set_folder(ctx, given_folder));
+    if (file)
+        CHECK_OK(ln_context_add_file(ctx, "c.safetensors", file, byte_count));
+    return ctx;
+}
+
+static ln_status read_mem(ln_context *ctx)
+{
+    const char *text = read_text(in_folder("c.json"));
+    return ln_context_init_mem(ctx, text, strlen(text), "c.json");
+}
+
+static void check_read_from_memory(ln_context *raw, ln_context *ctx)
+{
+    ln_context *clone;
+    CHECK_OK(read_mem(ctx));
+    CHECK_OK(ln_context_load(ctx, NULL));
+    check_same(raw, ctx);
+    CHECK_OK(ln_context_clone(ctx, &clone));
+    close_context(ctx);
+    check_same(raw, clone);
+    close_context(clone);
+}
+
+static void check_not_read(ln_context *ctx, ln_status status, const char *message)
+{
+    CHECK_FAILS(read_mem(ctx), status);
+    CHECK_MESSAGE(message);
+    CHECK_EQ(ctx->state, LN_CONTEXT_EMPTY);
+    close_context(ctx);
+}
+
+static _Alignas(64) unsigned char weights[1 << 16];
+
+TEST(weights_of_a_model_in_memory_are_where_the_caller_says)
+{
+    begin();
+    store();
+    ln_context *raw = compiled();
+    CHECK_OK(ln_context_load(raw, in_folder("raw.safetensors")));
+    check_read_from_memory(raw, context_with(folder, NULL, 0));
+    for (size_t step = 0; step < 9; step++) { // also where elements are not aligned
+        size_t count = read_weights(weights + step, sizeof weights - step);
+        check_read_from_memory(raw, context_with(NULL, weights + step, count));
+    }
+    size_t count = read_weights(weights, sizeof weights);
+    check_read_from_memory(raw, context_with("/nowhere", weights, count));
+    check_not_read(context_with(NULL, NULL, 0), LN_INVALID,
+                   "of a model that was read from memory; give the file (ln_context_add_file)");
+    check_not_read(context_with(LN_BUILD_DIR, NULL, 0), LN_IO, "c.safetensors");
+    check_not_read(context_with(NULL, weights, count / 2), LN_SYNTAX, "c.safetensors: byte");
+    check_not_read(context_with(NULL, weights, 0), LN_UNSUPPORTED, "c.safetensors: neither");
+    close_context(raw);
+    end();
+}
+
+TEST(given_weights_have_precedence_for_files_but_not_what_is_stored)
+{
+    begin();
+    store();
+    ln_context *ctx = context_with(NULL, "{}", 2);
+    CHECK(ln_context_init(ctx, in_folder("c.json")) != LN_OK);
+    CHECK_OK(ln_context_init_mem(ctx, model, strlen(model), "m.net"));
+    CHECK_OK(ln_context_compile(ctx, "cpu"));
+    size_t count;
+    CHECK_OK(
+        ln_context_store(ctx, in_folder("raw.safetensors"), in_folder("c.safetensors"), &count));
+    close_context(ctx);
+    end();
+}
+
 TEST(weights_of_another_model_are_refused)
 {
     begin();
@@ -335,4 +423,6 @@ TEST(with_some_weights_alone_nothing_is_stored)
 TEST_LIST(with_some_weights_alone_nothing_is_stored,
           what_is_computed_once_is_stored_and_used_in_place, the_context_that_was_stored_goes_on,
           without_weights_nothing_is_stored, the_name_of_the_weights_leads_nowhere_else,
+          weights_of_a_model_in_memory_are_where_the_caller_says,
+          given_weights_have_precedence_for_files_but_not_what_is_stored,
           weights_of_another_model_are_refused, every_allocation_may_fail)
