@@ -663,14 +663,18 @@ static double total_cost(const runner *r)
     return sum;
 }
 
+static void drop_made(const runner *r)
+{
+    for (size_t i = 0; i < r->made_count; i++)
+        ln_open_drop(r->made[i]);
+}
+
 static ln_status run_steps(const ln_context *ctx)
 {
     runner *r = (runner *)ctx->runner;
     if (r->version != version_of(ctx))
         reset_calls(r, version_of(ctx));
-    // What the last run left, outputs or all if it failed, is not to stand in the way of this one.
-    for (size_t i = 0; i < r->made_count; i++)
-        ln_open_drop(r->made[i]);
+    drop_made(r); // what the last run left is not to stand in the way of this one
     LN_TRY(finish_groups(&r->base, ctx));
     struct ln_progress *progress = ctx->outer ? NULL : ctx->progress;
     double done = 0;
@@ -695,6 +699,15 @@ static ln_status charge_stated(const ln_context *ctx)
                    r->cost, ctx->work_limit);
 }
 
+// A run that needed too much holds on to nothing that others could use.
+static void give_back(ln_context *ctx)
+{
+    drop_made((const runner *)ctx->runner);
+    ln_scratch_free_kept(ctx);
+    ln_meter_keep_at_most(ctx->meter, 0);
+    ln_meter_keep_at_most(ctx->meter, ln_scratch_max_kept(ctx->limits.memory_byte_count));
+}
+
 ln_status ln_context_run_alone(ln_context *ctx)
 {
     fenv_t callers;
@@ -703,6 +716,8 @@ ln_status ln_context_run_alone(ln_context *ctx)
     ln_status status = charge_stated(ctx);
     if (status == LN_OK)
         status = run_steps(ctx);
+    if (status == LN_LIMIT || status == LN_NO_MEMORY)
+        give_back(ctx);
     ctx->work_done = ctx->work_limit - ctx->work_left;
     ln_run_end(ctx->pool, &callers);
     return status;
