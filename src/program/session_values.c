@@ -277,6 +277,10 @@ static ln_status give_clone(const ln_session *session, size_t i)
     tl_tensor given;
     LN_TRY(ln_session_find_given(session, i, &given));
     bool is_value = session->values[i] && given.data == ln_object_tensor(session->values[i])->data;
+    const ln_tensor_entry *input = ln_tensor_table_find(session->clone->tensor_table, end->name);
+    if (!is_value && given.len > 0 && input && !input->is_open &&
+        input->tensor->dtype == given.dtype && tl_tensor_issameshape(input->tensor, &given))
+        return ln_context_set_data(session->clone, end->name, given.data);
     ln_object *value =
         is_value ? ln_object_retain(session->values[i]) : ln_object_copy_tensor(&given, NULL);
     if (!value)

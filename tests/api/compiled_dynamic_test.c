@@ -28,8 +28,7 @@
 static const struct {
     const char *text;
     int columns;
-    bool has_plans;
-} models[] = {{MODEL("8"), 8, false}, {MODEL("1024"), 1024, true}};
+} models[] = {{MODEL("8"), 8}, {MODEL("1024"), 1024}};
 
 #define MODEL_COUNT (sizeof models / sizeof models[0])
 
@@ -163,7 +162,7 @@ TEST(a_stored_model_gives_what_the_model_gives)
         ln_context *raw = compiled(models[i].text), *ctx = compiled(models[i].text);
         size_t count;
         CHECK_OK(ln_context_load(raw, in_folder("raw.safetensors")));
-        CHECK_EQ(ln_plans_follow(raw), models[i].has_plans);
+        CHECK(ln_plans_follow(raw));
         CHECK_OK(ln_context_store(ctx, in_folder("raw.safetensors"), in_folder("c.safetensors"),
                                   &count));
         CHECK_EQ(count, 3);
@@ -173,7 +172,7 @@ TEST(a_stored_model_gives_what_the_model_gives)
         check_same(raw, ctx);
         close_context(ctx);
         ctx = read_file("c.json", NULL);
-        CHECK_EQ(ln_plans_follow(ctx), models[i].has_plans);
+        CHECK(ln_plans_follow(ctx));
         check_same(raw, ctx);
         check_right(ctx, models[i].text);
         close_context(ctx);
