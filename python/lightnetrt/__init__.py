@@ -257,8 +257,8 @@ class Model:
         self.metadata = Metadata(**program.info)
         self.is_fixed = program.is_fixed
         self._dtypes = {item.name: item.dtype for item in self.inputs}
-        self._needed = [item.name for item in self.inputs
-                        if item.name not in self.metadata.defaults]
+        optional = {*self.metadata.defaults, *(options.get("overridable") or ())}
+        self._needed = [item.name for item in self.inputs if item.name not in optional]
         self._output_names = tuple(item.name for item in self.outputs)
         self._executor = self._executor_pid = None
         self._waiting = []  # a heap of runs that no thread has begun

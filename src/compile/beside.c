@@ -4,6 +4,7 @@
 
 #include "compile/beside.h"
 
+#include <stdbool.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -167,11 +168,20 @@ static ln_status carry_op(const carrying *c, const ln_op *op)
     return LN_OK;
 }
 
+// Its weights come from the file, which may have the first value of an input as well.
+static bool is_in_file(const carrying *c, const ln_op *op)
+{
+    const ln_list *out = op->op_arg->tensors_out;
+    if (ln_op_is_from_file(op) || !out || !ln_op_is_first_from_file(op))
+        return ln_op_is_from_file(op);
+    return ln_tensor_file_find(c->file, ((const ln_tensor_list_entry *)out->data)->name) >= 0;
+}
+
 static ln_status carry_graph(ln_context *graph, void *user)
 {
     const ln_op *op;
     LN_LIST_FOREACH (op, graph->ops) {
-        if (ln_op_is_from_file(op))
+        if (is_in_file(user, op))
             LN_TRY(carry_op(user, op));
     }
     return LN_OK;

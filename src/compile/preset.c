@@ -79,7 +79,7 @@ static ln_status reset_input(const ln_context *ctx, const char *tname, ln_fill *
     const ln_op *op = ln_op_table_find(ctx->op_table, entry->creater);
     LN_TRY(clear(entry));
     LN_TRY(ln_preset_input(ctx, op));
-    return ctx->datafile && ln_op_is_first_from_file(op) ? ln_fill_op(fill, op) : LN_OK;
+    return ln_op_is_first_from_file(op) ? ln_fill_op(fill, op) : LN_OK;
 }
 
 ln_status ln_context_reset_inputs(ln_context *ctx)

@@ -222,7 +222,7 @@ static ln_status find_stored(store *s)
         if (s->is_stored[k])
             continue;
         LN_TRY(need_inputs(s, op));
-        if (ln_op_is_from_file(op))
+        if (ln_op_takes_weights(s->ctx, op))
             LN_TRY(keep_outputs(s, s->ctx, op));
     }
     return LN_OK;
@@ -457,11 +457,12 @@ static ln_status count_weights(ln_context *ctx, void *user)
     weight_count *found = user;
     const ln_op *op;
     LN_LIST_FOREACH (op, ctx->ops) {
-        const ln_list *out = ln_op_is_from_file(op) ? op->op_arg->tensors_out : NULL;
+        const ln_list *out = ln_op_takes_weights(ctx, op) ? op->op_arg->tensors_out : NULL;
         for (; out; out = out->next) {
             const ln_tensor_list_entry *listed = out->data;
             found->count++;
-            if (ln_tensor_table_find(ctx->tensor_table, listed->name)->attached)
+            if (!ln_op_is_from_file(op) ||
+                ln_tensor_table_find(ctx->tensor_table, listed->name)->attached)
                 found->attached_count++;
         }
     }

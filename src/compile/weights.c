@@ -25,7 +25,7 @@ static ln_status visit_own(ln_context *ctx, void *user)
     const weight_walk *walk = user;
     for (const ln_list *l = ctx->ops; l; l = l->next) {
         const ln_op *op = l->data;
-        for (const ln_list *k = ln_op_is_from_file(op) ? op->op_arg->tensors_out : NULL; k;
+        for (const ln_list *k = ln_op_takes_weights(ctx, op) ? op->op_arg->tensors_out : NULL; k;
              k = k->next) {
             const ln_tensor_list_entry *out = k->data;
             LN_TRY(

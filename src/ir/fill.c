@@ -4,6 +4,7 @@
 
 #include "ir/fill.h"
 
+#include <stdbool.h>
 #include <string.h>
 
 #include <lightnet/op_info.h>
@@ -30,6 +31,23 @@ int ln_op_is_from_file(const ln_op *op)
 int ln_op_is_first_from_file(const ln_op *op)
 {
     return says_from_file(op) && ln_op_is_input(op->op_arg);
+}
+
+const tl_tensor *ln_find_first_attached(const ln_context *ctx, const ln_op *op)
+{
+    if (ctx->outer || !op->op_arg->tensors_out || !ln_op_is_first_from_file(op))
+        return NULL;
+    const ln_tensor_list_entry *out = op->op_arg->tensors_out->data;
+    const ln_tensor_entry *entry = ln_tensor_table_find(ctx->tensor_table, out->name);
+    const tl_tensor *first = entry ? ln_attached_find(ctx->attached, out->name) : NULL;
+    bool fits = first && !entry->is_open && first->dtype == entry->tensor->dtype &&
+                tl_tensor_issameshape(first, entry->tensor);
+    return fits ? first : NULL;
+}
+
+int ln_op_takes_weights(const ln_context *ctx, const ln_op *op)
+{
+    return ln_op_is_from_file(op) || ln_find_first_attached(ctx, op) != NULL;
 }
 
 ln_status ln_check_fits(const ln_tensor_file *file, int index, const ln_tensor_entry *to,
@@ -89,13 +107,11 @@ void ln_fill_close(ln_fill *fill)
     fill->file = NULL;
 }
 
-static ln_status fill_from_file(ln_fill *fill, const ln_tensor_entry *entry, int is_input)
+static ln_status fill_from_file(ln_fill *fill, const ln_tensor_entry *entry)
 {
     const char *datafile = fill->ctx->datafile;
     LN_TRY(ln_fill_open(fill));
     int index = ln_tensor_file_find(fill->file, entry->name);
-    if (index < 0 && is_input)
-        return LN_OK; // the program gives it
     if (index < 0)
         return LN_FAIL(LN_NOT_FOUND, "%s: tensor '%s' is missing", datafile, entry->name);
     LN_TRY(ln_check_fits(fill->file, index, entry, datafile));
@@ -123,19 +139,30 @@ static bool is_read_in_file(const ln_context *ctx, const ln_tensor_entry *entry)
 }
 
 // What is in the model's file where it cannot be used: the plan has memory for it.
-static ln_status fill_from_attached(const ln_fill *fill, const ln_tensor_entry *entry)
+static ln_status fill_from_attached(const ln_fill *fill, const ln_tensor_entry *entry,
+                                    const void *elements)
 {
     const ln_attached *attached = ln_context_root(fill->ctx)->attached;
     size_t byte_count = tl_tensor_size(entry->tensor);
     size_t most = entry->mtype == LN_MEM_CPU ? CHUNK_BYTES : byte_count;
     for (size_t at = 0; at < byte_count;) {
         size_t count = byte_count - at < most ? byte_count - at : most;
-        const char *from = (const char *)entry->attached + at;
+        const char *from = (const char *)elements + at;
         LN_TRY(copy_in(entry, (char *)entry->tensor->data + at, from, count));
         ln_attached_let_go(attached, from, count);
         at += count;
     }
     return LN_OK;
+}
+
+// Where neither has it, the program gives it.
+static ln_status fill_input(ln_fill *fill, const ln_op *op, const ln_tensor_entry *entry)
+{
+    LN_TRY(ln_fill_open(fill));
+    if (fill->file && ln_tensor_file_find(fill->file, entry->name) >= 0)
+        return fill_from_file(fill, entry);
+    const tl_tensor *first = ln_find_first_attached(fill->ctx, op);
+    return first && entry->tensor->data ? fill_from_attached(fill, entry, first->data) : LN_OK;
 }
 
 // What has no value from anywhere: its memory may have held another tensor while the model was
@@ -159,10 +186,10 @@ ln_status ln_fill_op(ln_fill *fill, const ln_op *op)
     int is_input = ln_op_is_input(op->op_arg), has_file = fill->ctx->datafile != NULL;
     LN_LIST_FOREACH (out, op->op_arg->tensors_out) {
         const ln_tensor_entry *entry = ln_tensor_table_find(fill->ctx->tensor_table, out->name);
-        if (has_file && (is_input || ln_attached_count(root->attached) == 0))
-            LN_TRY(fill_from_file(fill, entry, is_input));
-        else if (is_input)
-            continue;
+        if (is_input)
+            LN_TRY(fill_input(fill, op, entry));
+        else if (has_file && ln_attached_count(root->attached) == 0)
+            LN_TRY(fill_from_file(fill, entry));
         else if (!entry->attached && root->weights)
             return LN_FAIL(LN_INVALID, "%s: tensor '%s' has another shape than the model says",
                            root->weights, entry->name);
@@ -171,7 +198,7 @@ ln_status ln_fill_op(ln_fill *fill, const ln_op *op)
         else if (is_read_in_file(fill->ctx, entry))
             entry->tensor->data = (void *)(uintptr_t)entry->attached;
         else if (!ln_entry_is_in_place(entry))
-            LN_TRY(fill_from_attached(fill, entry));
+            LN_TRY(fill_from_attached(fill, entry, entry->attached));
     }
     return LN_OK;
 }

@@ -20,6 +20,13 @@ int ln_op_is_from_file(const ln_op *op);
 // 1 if they are inputs whose first value comes from a file, if that has them.
 int ln_op_is_first_from_file(const ln_op *op);
 
+// What the first value of the input that `op` makes is, where it is attached to the model; NULL: it
+// is not, or has another type or shape.
+const tl_tensor *ln_find_first_attached(const ln_context *ctx, const ln_op *op);
+
+// 1 if the model has elements from a file for the tensors of `op`: constants, or a first value.
+int ln_op_takes_weights(const ln_context *ctx, const ln_op *op);
+
 // Whether a tensor of a data file is what the model takes for `to`; LN_INVALID with both.
 ln_status ln_check_fits(const ln_tensor_file *file, int index, const ln_tensor_entry *to,
                         const char *datafile);

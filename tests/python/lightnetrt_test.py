@@ -349,6 +349,16 @@ class Running(unittest.TestCase):
         self.assertEqual(both(x, np.float32([0, 1])).tolist(), [1, 3])
         self.assertEqual(both(x).tolist(), [11, 22])  # the default again, not what the run before had
 
+    def test_initializers_of_any_size_that_the_graph_does_not_list(self):
+        for count in (1, 16, 17, 1000):
+            first, x = np.arange(count, dtype="f4") + 1, np.zeros(count, "f4")
+            data = model_of([helper.make_node("Add", ["x", "b"], ["y"])], [("x", TensorProto.FLOAT, [count])],
+                            [("y", TensorProto.FLOAT, [count])], [numpy_helper.from_array(first, "b")])
+            both = lightnetrt.load(data, overridable=["b"])
+            self.assertEqual(both(x).tolist(), first.tolist())
+            self.assertEqual(both(x=x, b=first * 2).tolist(), (first * 2).tolist())
+            self.assertEqual(both(x).tolist(), first.tolist())
+
     def test_defaults_come_again_at_every_shape(self):
         graph = helper.make_graph([helper.make_node("Add", ["x", "b"], ["y"])], "g",
                                   [helper.make_tensor_value_info("x", TensorProto.FLOAT, ["n", 2]),
