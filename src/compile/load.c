@@ -703,8 +703,6 @@ static ln_status charge_stated(const ln_context *ctx)
 static void give_back(ln_context *ctx)
 {
     drop_made((const runner *)ctx->runner);
-    ln_scratch_free_kept(ctx);
-    ln_meter_keep_at_most(ctx->meter, 0);
     ln_meter_keep_at_most(ctx->meter, ln_scratch_max_kept(ctx->limits.memory_byte_count));
 }
 
