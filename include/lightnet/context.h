@@ -640,10 +640,11 @@ LN_API ln_status ln_context_set_symbol(ln_context *ctx, const char *symbol, int 
 
 /* States from where to where the symbolic dimension `symbol` may go, in a READY context, and binds
  * it to `to`. Compiling then makes one plan for all shapes in the ranges: each tensor has the place
- * and the bytes that the largest shape needs. `ln_context_reshape` to any of them plans nothing and
- * takes no more memory; other shapes are LN_INVALID. Dimensions without a range are bound as ever.
- * At most 4 symbols. LN_INVALID if `from` is negative or above `to`; LN_NOT_FOUND, with the symbols
- * there are, if no input has it. */
+ * and the bytes that the largest shape needs. `ln_context_reshape` to any of them needs no more
+ * than that, but for the tables of a shape, which the first one to it makes in about a millisecond;
+ * other shapes are LN_INVALID. Dimensions without a range have to be bound; compiling names those
+ * that are not. At most 4 symbols. LN_INVALID if `from` is negative or above `to`; LN_NOT_FOUND,
+ * with the symbols there are, if no input has it. */
 LN_API ln_status ln_context_set_range(ln_context *ctx, const char *symbol, int from, int to);
 
 /* Whether `symbol` was given a range, in any state; *out_from and *out_to, which may be NULL,
@@ -671,7 +672,7 @@ LN_API double ln_context_range_shape_count(const ln_context *ctx);
  * dimensions of 1 (`ln_shape_fit`), or, if it is dynamic, one of the type, the rank and the fixed
  * dimensions that the model states. The object is retained. A run with open inputs is planned for
  * the shapes of their values, like `ln_context_reshape`, where that pays (docs/embed.md, "Shapes
- * that are open"): the first run with such shapes takes as long as that and a run. * Fails:
+ * that are open"): the first run with such shapes takes as long as that and a run. Fails:
  * LN_INVALID, naming the input and both types, for another value; LN_NOT_FOUND if there is no such
  * tensor; LN_STATE if the context is not LOADED. */
 LN_API ln_status ln_context_set_object(ln_context *ctx, const char *tname, ln_object *object);
@@ -698,7 +699,8 @@ LN_API size_t ln_context_open_peak(const ln_context *ctx);
 /* ---- What readers of models add ---- */
 
 /* Attaches a tensor to the model: `create` operators that are `from_file` take it when no data file
- * is given. `data` stays where it is until the store ends; `ln_context_keep` tells what then. */
+ * is given, and an input that is has it as its first value where a data file has none. `data` stays
+ * where it is until the store ends; `ln_context_keep` tells what then. */
 LN_API ln_status ln_context_carry(ln_context *ctx, const char *tname, tl_dtype dtype, int ndim,
                                   const int *dims, const void *data);
 LN_API ln_status ln_context_keep(ln_context *ctx, void *block, void (*release)(void *block));
