@@ -169,7 +169,7 @@ static ln_status init(ln_context *ctx, const char *source, const ln_read_options
 static ln_status copy_options(const ln_read_options *options, size_t byte_count,
                               ln_read_options *out_options)
 {
-    *out_options = (ln_read_options){NULL};
+    *out_options = (ln_read_options){.signature = NULL};
     if (!options)
         return LN_OK;
     return ln_sized_read(out_options, sizeof *out_options, options, byte_count,
