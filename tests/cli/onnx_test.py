@@ -119,6 +119,34 @@ def test_initializers_that_are_inputs_are_defaults():
     run("verify", "case", code=1, out="case/test_data_set_0/input_2.pb is there, and the model has 2 inputs")
 
 
+def test_first_values_are_written_as_defaults():
+    """Of inputs of other formats, and again of what was read; random ones have no form."""
+    pathlib.Path("first.net").write_text("""input(| dst=x | dtype=TL_FLOAT, dims=[2]);
+input(| dst=b | dtype=TL_FLOAT, dims=[2], data=[3, 4]);
+input(| dst=i | dtype=TL_INT64, dims=[2], data=[1, 0]);
+input(| dst=c | dtype=TL_FLOAT, dims=[2], ran=[7, 7]);
+input(| dst=r | dtype=TL_FLOAT, dims=[2], ran=[1, 2]);
+Add(A=x, B=b | C=xb |);
+Gather(data=xb, indices=i | output=g |);
+Mul(A=g, B=c | C=gc |);
+Add(A=gc, B=r | C=y |);
+output(src=y | |);
+""")
+    x, r = np.array([10, 20], "f4"), np.array([0.5, 0.25], "f4")
+    np.save("x.npy", x)
+    np.save("r.npy", r)
+    for source, target in (("first.net", "first.onnx"), ("first.onnx", "again.onnx")):
+        run("convert", source, "-o", target)
+        told = json.loads(run("inspect", "--json", target).stdout)
+        assert [i["name"] for i in told["inputs"]] == ["x", "r"], told["inputs"]
+        for name, shape in (("b", "float32 [2]"), ("i", "int64 [2]"), ("c", "float32 [2]")):
+            run("inspect", target, out="default    %s %s" % (name, shape))
+        run("run", target, "-i", "x=x.npy", "-i", "r=r.npy", "-o", "out")
+        assert (np.load("out/y.npy") == np.array([24, 13], "f4") * 7 + r).all()
+        run("run", target, "-i", "x=x.npy", "-i", "r=r.npy", "-i", "b=x.npy", "-o", "out")
+        assert (np.load("out/y.npy") == np.array([40, 20], "f4") * 7 + r).all()
+
+
 def test_outputs_go_to_a_file_or_a_folder():
     write("two.onnx", ow.model([ow.node("Neg", ["x"], ["y"]), ow.node("Abs", ["x"], ["z"])],
                                [("x", ow.tensor_type("FLOAT", [2, 3]))],

@@ -5,12 +5,14 @@
 
 #include <string.h>
 
+#include <lightnet/model_info.h>
 #include <lightnet/param.h>
 #include <lightnet/tensor_entry.h>
 #include <lightnet/util.h>
 
 #include "base/name_hash.h"
 #include "ir/context.h"
+#include "ir/fill.h"
 
 // ---- What is given ----
 
@@ -74,6 +76,27 @@ static void put_value_info(ln_onnx_writer *w, uint32_t field, const char *name)
     ln_onnx_put_message(&w->graph->message, field, &w->node);
 }
 
+// A first value that is drawn at random has no form there.
+static bool has_first_value(const ln_context *ctx, const ln_op *op)
+{
+    const ln_tensor_entry *entry = ln_tensor_table_find(ctx->tensor_table, first_out(op));
+    const ln_param_entry *ran = ln_param_list_find(op->op_arg->params, "ran");
+    bool is_random = ran && ran->value_array_double[0] != ran->value_array_double[1];
+    bool is_stated = (ran && !is_random) || ln_param_list_find(op->op_arg->params, "data");
+    return !ctx->outer && entry && !entry->is_open &&
+           ((is_stated && !is_random) || ln_find_first_attached(ctx, op));
+}
+
+// An input of the graph that is an initializer too has that value where none is given.
+static ln_status write_first_value(ln_onnx_writer *w)
+{
+    if (!has_first_value(w->graph->ctx, w->op))
+        return LN_OK;
+    LN_TRY(ln_onnx_write_constant(w, w->op, first_out(w->op)));
+    ln_onnx_put_message(&w->graph->message, LN_ONNX_graph_initializer, &w->tensor);
+    return LN_OK;
+}
+
 static ln_status write_input(ln_onnx_writer *w)
 {
     const ln_context *ctx = w->graph->ctx;
@@ -83,7 +106,7 @@ static ln_status write_input(ln_onnx_writer *w)
     else
         LN_TRY(put_known_type(w, ln_tensor_table_find(ctx->tensor_table, first_out(w->op))));
     put_value_info(w, LN_ONNX_graph_input, first_out(w->op));
-    return LN_OK;
+    return write_first_value(w);
 }
 
 // `op` is the `output` that names it; NULL if none does.
@@ -161,10 +184,26 @@ static ln_status note_read(ln_onnx_writer *w)
     return each_output(w, note_output);
 }
 
+// Whether programs may give another value for the constant, as the model says.
+static bool is_default(const ln_context *ctx, const char *tname)
+{
+    const ln_model_info *info = ctx->outer ? NULL : ln_context_info(ctx);
+    for (size_t i = 0; info && i < info->default_count; i++)
+        if (ln_streq(info->defaults[i], tname))
+            return true;
+    return false;
+}
+
 static ln_status write_initializer(ln_onnx_writer *w)
 {
+    const ln_context *ctx = w->graph->ctx;
     if (!ln_hash_find(w->read, first_out(w->op)))
         return LN_OK;
+    if (is_default(ctx, first_out(w->op))) {
+        ln_onnx_out_reset(&w->type);
+        LN_TRY(put_known_type(w, ln_tensor_table_find(ctx->tensor_table, first_out(w->op))));
+        put_value_info(w, LN_ONNX_graph_input, first_out(w->op));
+    }
     LN_TRY(ln_onnx_write_constant(w, w->op, first_out(w->op)));
     ln_onnx_put_message(&w->graph->message, LN_ONNX_graph_initializer, &w->tensor);
     return LN_OK;

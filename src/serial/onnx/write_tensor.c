@@ -165,7 +165,7 @@ static ln_status fill(ln_onnx_writer *w, const ln_op *op, tl_tensor *t)
     const char *optype = op->op_arg->optype;
     if (strcmp(optype, "zeros") == 0)
         return LN_OK;
-    if (strcmp(optype, "create") != 0)
+    if (strcmp(optype, "create") != 0 && strcmp(optype, "input") != 0)
         return tl_tensor_rearange(t, number_of(op, "start"), number_of(op, "stop"),
                                   number_of(op, "step"));
     const ln_param_entry *ran = param_of(op, "ran"), *data = param_of(op, "data");
