@@ -5,6 +5,8 @@
 #ifndef LN_TESTS_API_BOX_DEVICE_H
 #define LN_TESTS_API_BOX_DEVICE_H
 
+#include <stdatomic.h>
+
 #include "tests/api/model.h"
 
 typedef struct box_op {
@@ -18,7 +20,7 @@ typedef struct box_group {
     box_op ops[16];
 } box_group;
 
-static int group_runs, ops_run, allocated_bytes;
+static atomic_int group_runs, ops_run, allocated_bytes; // groups may run in any thread
 
 static inline ln_status box_prepare(void *priv, const ln_list *ops, void **out_group)
 {
