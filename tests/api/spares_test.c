@@ -150,11 +150,14 @@ TEST(what_another_algorithm_packs_is_computed)
 {
     CHECK_OK(ln_arch_init());
     ln_context *ctx = open_bound();
+    ln_context *earlier = make_instance(ctx, 20, 24, true); // of the same template
     ln_context *spared = make_instance(ctx, 4, 5, true);
+    CHECK(ln_context_is_spared(earlier));
     CHECK(ln_context_is_spared(spared));
     CHECK_EQ(count_of_type(spared, "conv2d_pack"), 2);
     CHECK_NOT_NULL(find(spared, "k"));
     CHECK_NULL(find(spared, "sine"));
+    ln_context_free(earlier);
     ln_context_free(spared);
     close_context(ctx);
     ln_arch_cleanup();
