@@ -2,9 +2,6 @@
 // The same numbers whichever way a model is run: again, in a clone, in sessions of a program, under
 // an observer, with several threads, in a range, and from a compiled file with its constants.
 //
-// A model of few constants that is not bound runs without a plan (docs/decisions/0019), and has
-// other numbers than when it is bound: its other ways are held against the bound one.
-//
 // The models are found in ../shared/conformance beside the repository; without them the test is
 // skipped.
 
@@ -13,7 +10,6 @@
 
 #include <lightnet/program.h>
 
-#include "compile/instance.h"
 #include "tests/api/values.h"
 #include "tests/sanitizer.h"
 
@@ -197,16 +193,6 @@ static void check_bound(const model *m, size_t thread_count)
     ln_context_free(ctx);
 }
 
-static uint64_t run_bound(const model *m)
-{
-    ln_context *ctx = open_bound(m);
-    CHECK_OK(ln_context_compile(ctx, "cpu"));
-    CHECK_OK(ln_context_load(ctx, NULL));
-    uint64_t hash = run(ctx, m->v);
-    ln_context_free(ctx);
-    return hash;
-}
-
 // Frees `ctx`, READY.
 static void check_compiled(const model *m, ln_context *ctx, const char *way)
 {
@@ -277,19 +263,12 @@ static void check_file(const char *path, counts *c)
     CHECK_OK(ln_context_compile(ctx, "cpu"));
     CHECK_OK(ln_context_load(ctx, NULL));
     if (make_values(ctx, &v) && (m.expected = run(ctx, &v)) != 0) {
-        bool has_graphs = ctx->graphs != NULL;
         check_loaded(&m, ctx, "again");
         if (v.is_any_dynamic)
             check_compiled(&m, open_file(path), "compiled without shapes");
-        if (v.is_any_dynamic && !has_graphs && !ln_plans_follow(ctx)) {
-            printf("%s: few constants, so without shapes it has no plan\n", path + sizeof FOLDER);
-            m.expected = run_bound(&m);
-        }
-        if (!has_graphs) {
-            check_bound(&m, 1);
-            check_bound(&m, 3);
-            check_compiled(&m, open_bound(&m), "compiled");
-        }
+        check_bound(&m, 1);
+        check_bound(&m, 3);
+        check_compiled(&m, open_bound(&m), "compiled");
         c->models++;
         c->ranges += check_ranged(&m);
     } else {
