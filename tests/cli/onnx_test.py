@@ -466,6 +466,31 @@ def test_models_go_from_format_to_format_with_their_weights():
         assert (np.load("out/y.npy") == np.arange(400) + 1).all()
 
 
+def test_sums_of_integers_are_written():
+    """Against integers of NumPy; as many rows as columns too. A batch of weights, and a bias of rows, have no form."""
+    x, b, c, z = [[3, 250, 7], [0, 9, 128]], [[1, -2, 3], [4, 5, -6], [7, 8, 9]], [10, -20, 30], [1, -1, 2]
+    np.save("x.npy", np.array(x, "u1"))
+
+    def convert(operator, **expected):
+        def constant(name, dtype, dims, data):
+            return "create(| dst=%s | dtype=%s, dims=%s, data=%s);\n" % (name, dtype, dims, data)
+        pathlib.Path("sums.net").write_text(
+            "input(| dst=x | dtype=TL_UINT8, dims=[2, 3]);\n" + constant("b", "TL_INT8", [3, 3], sum(b, []))
+            + constant("batch", "TL_INT8", [1, 3, 3], sum(b, [])) + constant("c", "TL_INT32", [3], c)
+            + constant("rows", "TL_INT32", [1, 3], c) + constant("z", "TL_INT8", [3], z) + operator + "output(src=y | |);\n")
+        run("convert", "sums.net", "-o", "sums.onnx", **expected)
+
+    wide, columns = np.array(x, "i8"), np.array(b, "i8") - np.array(z)
+    rows = np.array(b, "i8") - np.array(z)[:, None]
+    for operands, params, want in (("", "", wide @ columns), (", bias=c", "", wide @ columns + c),
+                                   ("", " transB=1", wide @ rows.T), (", bias=c", " transB=1", wide @ rows.T + c)):
+        convert("quant_matmul(src=x, weight=b, weight_zero=z%s | dst=y |%s);\n" % (operands, params))
+        run("run", "--rules=none", "sums.onnx", "-i", "x.npy", "-o", "out")
+        assert (np.load("out/y.npy") == want).all()
+    for operands, params in (("weight=batch", "transB=1"), ("weight=b, bias=rows", ""), ("weight=b, bias=rows", "transB=1")):
+        convert("quant_matmul(src=x, %s | dst=y | %s);\n" % (operands, params), code=1, err="has no form in ONNX")
+
+
 def test_convert_says_what_does_not_go_together():
     write("big.onnx", BIG)
     run("convert", "big.onnx", "--external", "-o", "a.net", code=2, err="--external")
