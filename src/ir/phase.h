@@ -30,8 +30,8 @@ typedef enum ln_phase_kind {
 
 // A limit of time, and who has it.
 typedef struct ln_time_limit {
-    const char *of;                // "thread", "context" or "session"; NULL: nobody
-    double seconds;                //
+    const char *of;                // "thread", "context" or "session"; NULL: there is none
+    double seconds;                // as it was set; 0: none
     int64_t start_ns, deadline_ns; // 0: none
 } ln_time_limit;
 
