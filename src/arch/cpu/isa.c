@@ -4,6 +4,7 @@
 // It is one atomic value, found at the first question. Two threads that ask first at the same time
 // find the same value.
 
+#define _DEFAULT_SOURCE // syscall
 #include "arch/cpu/isa.h"
 
 #include <stdatomic.h>
@@ -12,6 +13,10 @@
 
 #if LN_CPU_X86
 #include <cpuid.h>
+#ifdef __linux__
+#include <sys/syscall.h>
+#include <unistd.h>
+#endif
 #elif LN_CPU_ARM64 && defined(__linux__)
 #include <sys/auxv.h>
 #endif
@@ -46,6 +51,7 @@ static unsigned saved_states(void)
 
 #define STATE_AVX    0x06u // the lower halves of 256 bits, and the upper ones
 #define STATE_AVX512 0xe6u // those, masks, the upper halves of 512 bits, the registers from 16 on
+#define STATE_TILES  0x60000u // their shapes, and what is in them
 
 // Rows of features that are bits of a register of cpuid leaf 7.
 typedef struct feature_bit {
@@ -62,6 +68,7 @@ static const feature_bit leaf7_ebx[] = {
     {bit_AVX512DQ, LN_CPU_HAS_AVX512DQ, STATE_AVX512},
 };
 static const feature_bit leaf7_ecx[] = {{1u << 11, LN_CPU_HAS_AVX512_VNNI, STATE_AVX512}};
+static const feature_bit leaf7_edx[] = {{1u << 25, LN_CPU_HAS_AMX_INT8, STATE_TILES}};
 static const feature_bit leaf7_1_eax[] = {{1u << 4, LN_CPU_HAS_AVX_VNNI, STATE_AVX}};
 
 static ln_cpu_isa features_in(unsigned word, unsigned states, const feature_bit *rows, size_t count)
@@ -76,7 +83,7 @@ static ln_cpu_isa features_in(unsigned word, unsigned states, const feature_bit 
 #define FEATURES_IN(word, states, rows)                                                            \
     features_in((word), (states), (rows), sizeof(rows) / sizeof(rows)[0])
 
-ln_cpu_isa ln_cpu_isa_detect(void)
+static ln_cpu_isa features_of_machine(void)
 {
     unsigned eax, ebx, ecx, edx;
     if (!__get_cpuid(1, &eax, &ebx, &ecx, &edx) || !(ecx & bit_OSXSAVE))
@@ -87,13 +94,14 @@ ln_cpu_isa ln_cpu_isa_detect(void)
     ln_cpu_isa features = ecx & bit_FMA ? LN_CPU_HAS_FMA : 0;
     if (!__get_cpuid_count(7, 0, &eax, &ebx, &ecx, &edx))
         return features;
-    features |= FEATURES_IN(ebx, states, leaf7_ebx) | FEATURES_IN(ecx, states, leaf7_ecx);
+    features |= FEATURES_IN(ebx, states, leaf7_ebx) | FEATURES_IN(ecx, states, leaf7_ecx) |
+                FEATURES_IN(edx, states, leaf7_edx);
     if (eax >= 1 && __get_cpuid_count(7, 1, &eax, &ebx, &ecx, &edx))
         features |= FEATURES_IN(eax, states, leaf7_1_eax);
     return features;
 }
 #elif LN_CPU_ARM64 && defined(__linux__)
-ln_cpu_isa ln_cpu_isa_detect(void)
+static ln_cpu_isa features_of_machine(void)
 {
     ln_cpu_isa features = LN_CPU_HAS_NEON; // every AArch64 has it
     if (getauxval(AT_HWCAP) & 1ul << 20)
@@ -103,16 +111,36 @@ ln_cpu_isa ln_cpu_isa_detect(void)
     return features;
 }
 #else
-ln_cpu_isa ln_cpu_isa_detect(void)
+static ln_cpu_isa features_of_machine(void)
 {
     return LN_CPU_ARM64 ? LN_CPU_HAS_NEON : 0;
 }
 #endif
 
+// Whether this process may use the registers of tiles, once it has asked for them. It may not where
+// a thread has a stack for signals that is too small for them.
+static bool may_use_tiles(void)
+{
+#if LN_CPU_X86 && defined(__linux__)
+    enum { ASK_FOR_STATE = 0x1023, TILE_DATA = 18 }; // arch_prctl: ARCH_REQ_XCOMP_PERM
+    return syscall(SYS_arch_prctl, ASK_FOR_STATE, TILE_DATA) == 0;
+#else
+    return false;
+#endif
+}
+
+ln_cpu_isa ln_cpu_isa_detect(void)
+{
+    const ln_cpu_isa features = features_of_machine();
+    if ((features & LN_CPU_HAS_AMX_INT8) && !may_use_tiles())
+        return features & ~(ln_cpu_isa)LN_CPU_HAS_AMX_INT8;
+    return features;
+}
+
 // The features of the set called `name`.
 static ln_status find_set(const char *name, ln_cpu_isa *out_isa)
 {
-    ln_cpu_isa machine = ln_cpu_isa_detect();
+    ln_cpu_isa machine = features_of_machine();
     for (size_t i = 0; i < SET_COUNT; i++) {
         if (strcmp(sets[i].name, name) != 0)
             continue;
@@ -131,10 +159,11 @@ ln_cpu_isa ln_cpu_isa_get(void)
     if (isa != UNKNOWN)
         return isa;
 
-    ln_cpu_isa found = ln_cpu_isa_detect();
+    ln_cpu_isa found;
     const char *forced = getenv("LN_CPU_ISA");
-    if (forced && *forced)
-        (void)find_set(forced, &found); // a bad value is recorded and leaves the machine's features
+    // A bad value is recorded and leaves the machine's features.
+    if (!forced || !*forced || find_set(forced, &found))
+        found = ln_cpu_isa_detect();
 
     // What another thread has set in the meantime wins.
     return atomic_compare_exchange_strong(&in_use, &isa, found) ? found : isa;
@@ -142,9 +171,11 @@ ln_cpu_isa ln_cpu_isa_get(void)
 
 ln_status ln_cpu_isa_set(const char *name)
 {
-    ln_cpu_isa isa = ln_cpu_isa_detect();
+    ln_cpu_isa isa;
     if (name)
         LN_TRY(find_set(name, &isa));
+    else
+        isa = ln_cpu_isa_detect();
     atomic_store(&in_use, isa);
     return LN_OK;
 }

@@ -38,6 +38,7 @@ LN_CPPSTART
     X(AVX512DQ)                                                                                    \
     X(AVX_VNNI)                                                                                    \
     X(AVX512_VNNI)                                                                                 \
+    X(AMX_INT8)                                                                                    \
     X(NEON)                                                                                        \
     X(DOTPROD)                                                                                     \
     X(I8MM)
@@ -95,6 +96,17 @@ typedef uint32_t ln_cpu_isa;
 #define LN_CPU_I8_LIST(X, ...) X(generic, "generic", 0, __VA_ARGS__)
 #endif
 
+// The same for whole tiles of such products: there are processors with registers for tiles, and
+// nothing else is made of them.
+#if LN_CPU_X86
+#define LN_CPU_TILE_I8_LIST(X, ...)                                                                \
+    LN_CPU_I8_LIST(X, __VA_ARGS__)                                                                 \
+    X(x86_amx, "avx512+amx", LN_CPU_SET_AVX512 | LN_CPU_HAS_AVX512_VNNI | LN_CPU_HAS_AMX_INT8,     \
+      __VA_ARGS__)
+#else
+#define LN_CPU_TILE_I8_LIST(X, ...) LN_CPU_I8_LIST(X, __VA_ARGS__)
+#endif
+
 enum {
 #define LN_CPU_ISA_ENUM(isa, name, features, ...) LN_CPU_ISA_##isa = (features),
     LN_CPU_ISA_LIST(LN_CPU_ISA_ENUM, )
@@ -107,7 +119,10 @@ static inline bool ln_cpu_isa_runs(ln_cpu_isa isa, ln_cpu_isa needed)
     return (needed & ~isa) == 0;
 }
 
-// All features of this machine that are known here.
+// All features of this machine that are known here and that this process may use. Linux saves the
+// registers of tiles for processes that ask for it alone, so this asks; from then on the process
+// can set no stack for signals that is too small for them (below about 11 KB). Where there is such
+// a stack already, they are not used.
 ln_cpu_isa ln_cpu_isa_detect(void);
 
 // The features in use: the machine's, or those of a set that the environment variable LN_CPU_ISA

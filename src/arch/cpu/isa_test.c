@@ -39,6 +39,8 @@ TEST(a_set_is_named_when_all_of_its_features_are_there)
          "avx2"},
         {"Skylake-X", LN_CPU_SET_AVX512, "avx512"},
         {"Ice Lake, Zen 4", LN_CPU_SET_AVX512 | LN_CPU_HAS_AVX512_VNNI, "avx512"},
+        {"Sapphire Rapids", LN_CPU_SET_AVX512 | LN_CPU_HAS_AVX512_VNNI | LN_CPU_HAS_AMX_INT8,
+         "avx512"},
 #elif LN_CPU_ARM64
         {"Cortex-A53", LN_CPU_HAS_NEON, "neon"},
         {"Neoverse N1", LN_CPU_HAS_NEON | LN_CPU_HAS_DOTPROD, "neon"},

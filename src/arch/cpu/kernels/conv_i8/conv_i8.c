@@ -100,46 +100,81 @@ typedef struct gathering {
     const uint8_t *x; // from the first channel of the group on
     size_t channels;  // of the group
     uint8_t outside;
+    ln_window_1d rows, columns;
 } gathering;
 
-static void gather_line(const gathering *g, const uint8_t *line, size_t column, uint8_t *to)
+// A call takes longer than the few bytes of a line; parts that overlap need no loop over the rest.
+static inline void copy_line(uint8_t *to, const uint8_t *from, size_t n)
 {
-    const ln_conv_shape *s = &g->args->shape;
-    const ln_window_1d columns = ln_conv_columns(s);
-    size_t first, end;
-    ln_window_taps_inside(&columns, column, &first, &end);
-    memset(to, g->outside, first * g->channels);
-    memset(to + end * g->channels, g->outside, (s->kernel_w - end) * g->channels);
-    if (first == end)
-        return;
-    const uint8_t *from = line + ln_window_at(&columns, column, first) * s->in_channels;
-    to += first * g->channels;
-    if (s->dilation_w == 1 && s->group == 1) {
-        memcpy(to, from, (end - first) * g->channels);
-        return;
+    if (n < 8) {
+        for (size_t i = 0; i < n; i++)
+            to[i] = from[i];
+    } else if (n < 16) {
+        memcpy(to, from, 8);
+        memcpy(to + n - 8, from + n - 8, 8);
+    } else {
+        for (size_t i = 0; i + 16 < n; i += 16)
+            memcpy(to + i, from + i, 16);
+        memcpy(to + n - 16, from + n - 16, 16);
     }
-    const size_t step = s->dilation_w * s->in_channels;
-    for (size_t t = first; t < end; t++, from += step, to += g->channels)
-        memcpy(to, from, g->channels);
 }
 
-// One row of the product: all taps of an output.
-static void gather_row(const void *self, size_t index, uint8_t *to)
+// The taps of a line, of which those outside of [first, end) are outside.
+static void gather_line(const gathering *g, const uint8_t *line, size_t column, ln_taps taps,
+                        uint8_t *to)
+{
+    const ln_conv_shape *s = &g->args->shape;
+    memset(to, g->outside, taps.first * g->channels);
+    memset(to + taps.end * g->channels, g->outside, (s->kernel_w - taps.end) * g->channels);
+    if (taps.first == taps.end)
+        return;
+    const uint8_t *from = line + ln_window_at(&g->columns, column, taps.first) * s->in_channels;
+    const size_t step = s->dilation_w * s->in_channels;
+    to += taps.first * g->channels;
+    for (size_t t = taps.first; t < taps.end; t++, from += step, to += g->channels)
+        copy_line(to, from, g->channels);
+}
+
+// All taps of an output, whose windows inside are `y` and `x`.
+static void gather_output(const gathering *g, const uint8_t *image, size_t row, ln_taps y,
+                          size_t column, uint8_t *to)
+{
+    const ln_conv_shape *s = &g->args->shape;
+    const size_t line_bytes = s->kernel_w * g->channels, pitch = s->in_w * s->in_channels;
+    const ln_taps x = ln_window_taps(&g->columns, column);
+    const bool is_one = s->dilation_w == 1 && s->group == 1 && x.first == 0 && x.end == s->kernel_w;
+    for (size_t t = 0; t < s->kernel_h; t++, to += line_bytes) {
+        if (t < y.first || t >= y.end) {
+            memset(to, g->outside, line_bytes);
+            continue;
+        }
+        const uint8_t *line = image + ln_window_at(&g->rows, row, t) * pitch;
+        if (is_one)
+            copy_line(to, line + ln_window_at(&g->columns, column, 0) * s->in_channels, line_bytes);
+        else
+            gather_line(g, line, column, x, to);
+    }
+}
+
+// Rows of the product, each all taps of an output.
+static void gather_rows(const void *self, size_t first, size_t count, uint8_t *to, size_t step)
 {
     const gathering *g = self;
     const ln_conv_shape *s = &g->args->shape;
-    const size_t column = index % s->out_w, row = index / s->out_w % s->out_h;
-    const uint8_t *image = g->x + index / s->out_w / s->out_h * s->in_h * s->in_w * s->in_channels;
-    const ln_window_1d rows = ln_conv_rows(s);
-    const size_t line_bytes = s->kernel_w * g->channels;
-    size_t first, end;
-    ln_window_taps_inside(&rows, row, &first, &end);
-    for (size_t t = 0; t < s->kernel_h; t++, to += line_bytes) {
-        if (t < first || t >= end)
-            memset(to, g->outside, line_bytes);
-        else
-            gather_line(g, image + ln_window_at(&rows, row, t) * s->in_w * s->in_channels, column,
-                        to);
+    size_t column = first % s->out_w, row = first / s->out_w % s->out_h;
+    const size_t image_bytes = s->in_h * s->in_w * s->in_channels;
+    const uint8_t *image = g->x + first / s->out_w / s->out_h * image_bytes;
+    ln_taps taps = ln_window_taps(&g->rows, row);
+    for (size_t i = 0; i < count; i++, to += step) {
+        gather_output(g, image, row, taps, column, to);
+        if (++column < s->out_w)
+            continue;
+        column = 0;
+        if (++row == s->out_h) {
+            row = 0;
+            image += image_bytes;
+        }
+        taps = ln_window_taps(&g->rows, row);
     }
 }
 
@@ -157,14 +192,19 @@ static void run_group(ln_cpu_isa isa, const ln_conv_i8_args *a, size_t group, vo
     const size_t in = s->in_channels / s->group, out = s->out_channels / s->group;
     const size_t k = products_of(s), column = group * out;
     const size_t y_bytes = a->epilogue.result == LN_I8_TO_BYTES ? 1 : 4;
-    const gathering rows = {a, (const uint8_t *)a->x + group * in, in, (uint8_t)a->zero};
+    const gathering rows = {.args = a,
+                            .x = (const uint8_t *)a->x + group * in,
+                            .channels = in,
+                            .outside = (uint8_t)a->zero,
+                            .rows = ln_conv_rows(s),
+                            .columns = ln_conv_columns(s)};
     ln_gemm_i8_args product = {
         .m = s->batch * s->out_h * s->out_w,
         .n = out,
         .k = k,
         .a = rows.x,
         .a_step = s->in_channels,
-        .gather = is_pointwise(s) ? NULL : gather_row,
+        .gather = is_pointwise(s) ? NULL : gather_rows,
         .gathered = &rows,
         .is_signed = a->is_signed,
         .zero = a->zero,

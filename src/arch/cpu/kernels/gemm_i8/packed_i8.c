@@ -89,16 +89,16 @@ void ln_gemm_pack_i8(size_t k, size_t n, const void *w, bool is_signed, size_t r
 
 // ---- The product ----
 
-// Rows as they are expanded, then as they are gathered.
+// Rows as they are expanded, then, where they cannot be expanded in place, as they are gathered.
 static size_t expanded_bytes(size_t k)
 {
-    return LN_TILE_I8_MAX_ROWS * fours_of(k) * LN_TILE_I8_FOURS_BYTES + 64;
+    return fours_of(k) * LN_TILE_I8_MAX_ROWS_BYTES + 64;
 }
 
 // What one task works with.
 static size_t task_bytes(size_t k, bool gathers)
 {
-    return expanded_bytes(k) + (gathers ? LN_TILE_I8_MAX_ROWS * fours_of(k) * 4 + 64 : 0);
+    return expanded_bytes(k) + (gathers ? LN_TILE_I8_MAX_WIDE_ROWS * fours_of(k) * 4 + 64 : 0);
 }
 
 static size_t addend_bytes(size_t n)
@@ -151,6 +151,13 @@ static void find_row_sums(const product *p, const uint8_t *rows, size_t step, si
     }
 }
 
+// Four bytes at the ends of rows, which are not all gathered.
+static void clear_ends(uint8_t *rows, size_t m, size_t step)
+{
+    for (size_t i = 1; i <= m; i++)
+        memset(rows + i * step - 4, 0, 4);
+}
+
 // Rows [first, first + m), of which some panels follow.
 static void begin_rows(const product *p, ln_tile_i8_args *tile, size_t first, size_t m,
                        char *expanded, int32_t *row_sums)
@@ -159,12 +166,16 @@ static void begin_rows(const product *p, ln_tile_i8_args *tile, size_t first, si
     const uint8_t *rows = (const uint8_t *)a->a + first * a->a_step;
     size_t step = a->a_step;
     if (a->gather) {
-        uint8_t *gathered = (uint8_t *)expanded + expanded_bytes(a->k);
+        uint8_t *gathered =
+            (uint8_t *)expanded + (p->kernel->fours_bytes == 4 ? 0 : expanded_bytes(a->k));
         step = fours_of(a->k) * 4;
-        for (size_t i = 0; i < m; i++)
-            a->gather(a->gathered, first + i, gathered + i * step);
+        if (a->k % 4)
+            clear_ends(gathered, m, step);
+        a->gather(a->gathered, first, m, gathered, step);
         rows = gathered;
     }
+    if (a->zeros)
+        find_row_sums(p, rows, step, m, row_sums);
     tile->m = m;
     tile->a = (const char *)rows;
     tile->a_step = step;
@@ -174,8 +185,6 @@ static void begin_rows(const product *p, ln_tile_i8_args *tile, size_t first, si
         for (size_t i = 0; i < m; i++)
             p->kernel->expand(expanded + i * tile->a_step, rows + i * step, a->k, p->flip);
     }
-    if (a->zeros)
-        find_row_sums(p, rows, step, m, row_sums);
 }
 
 static size_t element_bytes(ln_i8_result result)
@@ -202,8 +211,12 @@ static void run_chunk(const product *p, size_t row, size_t row_end, size_t colum
     tile.epilogue.bias = a->epilogue.bias ? a->epilogue.bias + column : NULL;
     tile.epilogue.column_zeros = a->zeros ? a->zeros + column : NULL;
     tile.epilogue.row_sums = a->zeros ? row_sums : NULL;
+    size_t begun = 0;
     for (size_t i = row; i < row_end; i += tile.m) {
         begin_rows(p, &tile, i, ln_min(row_end - i, p->kernel->rows), expanded, row_sums);
+        if (p->kernel->begin && tile.m != begun)
+            p->kernel->begin(tile.m, tile.fours);
+        begun = tile.m;
         tile.y = (char *)a->y + (i * a->y_step + column) * element_bytes(p->epilogue.result);
         p->kernel->run(&tile);
     }
@@ -224,6 +237,8 @@ static void run_task(void *user, size_t index)
     char *expanded = p->expanded + index * task_bytes(a->k, a->gather != NULL);
     for (; column < end; column += chunk)
         run_chunk(p, row, row_end, column, ln_min(end, column + chunk), expanded);
+    if (p->kernel->end)
+        p->kernel->end();
 }
 
 // Of rows and columns the side with more memory is divided.
@@ -259,7 +274,8 @@ void ln_gemm_i8(ln_cpu_isa isa, const ln_gemm_i8_args *args, void *workspace, ln
         .zero = args->zero + (args->is_signed ? 128 : 0),
         .expanded = (char *)workspace + addend_bytes(args->n),
     };
-    p.expands = p.kernel->fours_bytes != 4 || p.kernel->offset != 0 || p.flip || args->k % 4;
+    p.expands = p.kernel->fours_bytes != 4 || p.kernel->offset != 0 || p.flip ||
+                (args->k % 4 && !args->gather);
     p.epilogue.addends = addends;
     find_addends(&p, addends);
     divide(&p, pool);

@@ -33,8 +33,9 @@ typedef struct ln_gemm_i8_args {
     size_t m, n, k;
     const void *a;
     size_t a_step; // bytes from row to row
-    // In the place of both: writes the k bytes of a row. NULL: there is A.
-    void (*gather)(const void *gathered, size_t row, uint8_t *to);
+    // In the place of both: writes the k bytes of each of some rows, `step` bytes apart. NULL:
+    // there is A.
+    void (*gather)(const void *gathered, size_t first, size_t count, uint8_t *to, size_t step);
     const void *gathered;
     bool is_signed; // A
     int32_t zero;   // of A

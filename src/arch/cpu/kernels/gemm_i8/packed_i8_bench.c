@@ -85,7 +85,7 @@ int main(void)
         const char *name;
     } sets[] = {
 #define SET(set, word, features, ...) {features, word},
-        LN_CPU_I8_LIST(SET, )
+        LN_CPU_TILE_I8_LIST(SET, )
 #undef SET
     };
     static const size_t sizes[][3] = {

@@ -11,7 +11,7 @@ static const struct {
     const char *name;
 } sets[] = {
 #define SET(set, word, features, ...) {features, word},
-    LN_CPU_I8_LIST(SET, )
+    LN_CPU_TILE_I8_LIST(SET, )
 #undef SET
 };
 

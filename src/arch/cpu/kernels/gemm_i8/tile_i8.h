@@ -25,10 +25,12 @@ LN_CPPSTART
 
 #define LN_TILE_I8_LANES 16
 
-// The largest tile of all instruction sets, and bytes of four expanded bytes of A.
-#define LN_TILE_I8_MAX_ROWS    12
-#define LN_TILE_I8_MAX_PANELS  2
-#define LN_TILE_I8_FOURS_BYTES 8
+// The most of all instruction sets: rows and panels of a tile, bytes of four expanded bytes of all
+// its rows.
+#define LN_TILE_I8_MAX_ROWS       16
+#define LN_TILE_I8_MAX_PANELS     4
+#define LN_TILE_I8_MAX_ROWS_BYTES 64
+#define LN_TILE_I8_MAX_WIDE_ROWS  6 // where fours have more than 4 bytes
 
 typedef enum ln_i8_result {
     LN_I8_TO_SUMS,   // int32_t
@@ -63,18 +65,27 @@ typedef struct ln_tile_i8_args {
 
 typedef void ln_tile_i8_fn(const ln_tile_i8_args *tile);
 
-// `k` bytes, each exclusive-or `flip`, to as many fours as they are begun.
+// Readies the thread for tiles of so many rows and fours.
+typedef void ln_tile_i8_begin_fn(size_t m, size_t fours);
+
+// What a thread has begun ends.
+typedef void ln_tile_i8_end_fn(void);
+
+// `k` bytes, each exclusive-or `flip`, to as many fours as they are begun; in place where fours
+// have 4 bytes.
 typedef void ln_expand_i8_fn(void *to, const uint8_t *from, size_t k, uint8_t flip);
 
 typedef struct ln_tile_i8_kernel {
     size_t rows, panels; // of a tile, at most
     size_t fours_bytes;
-    int32_t offset; // what is taken from each byte of A when it is expanded
+    int32_t offset;             // what is taken from each byte of A when it is expanded
+    ln_tile_i8_begin_fn *begin; // NULL: there is nothing to begin, or to end
+    ln_tile_i8_end_fn *end;
     ln_tile_i8_fn *run;
     ln_expand_i8_fn *expand;
 } ln_tile_i8_kernel;
 
-LN_KERNELS_OF(LN_CPU_I8_LIST, const ln_tile_i8_kernel, tile_i8)
+LN_KERNELS_OF(LN_CPU_TILE_I8_LIST, const ln_tile_i8_kernel, tile_i8)
 
 LN_CPPEND
 

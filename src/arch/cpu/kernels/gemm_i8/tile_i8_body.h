@@ -9,12 +9,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "arch/cpu/kernels/gemm_i8/epilogue_i8.h"
 #include "arch/cpu/kernels/gemm_i8/tile_i8.h"
+#include "arch/cpu/kernels/gemm_i8/tile_sums_i8.h"
 #include "arch/cpu/simd/unroll.h"
 
 #define TILE_VECTORS (LN_TILE_I8_LANES / VF_LANES) // of a panel
-#define TILE_COLUMNS (VI_PANELS * LN_TILE_I8_LANES)
 
 // Where a set multiplies fours part by part, it has verbs for these.
 #ifdef VI_PARTS
@@ -31,11 +30,6 @@
 #define tile_load_fours(p, part) vi_load_fours(p)
 #define tile_dot                 vi_dot
 #endif
-
-// Sums of a tile.
-typedef struct tile_sums {
-    _Alignas(64) int32_t of[VI_ROWS][TILE_COLUMNS];
-} tile_sums;
 
 // `mr` rows, of which `rows` are there, times `np` panels; mr and np are constants where it is
 // inlined, so that the sums stay in registers.
@@ -83,38 +77,6 @@ VF_VERB void tile_multiply(const ln_tile_i8_args *t, size_t column, size_t row, 
         LN_UNROLL
         for (size_t j = 0; j < nv; j++)
             vi_store(&out->of[row + i][j * VF_LANES], sum[i][j]);
-    }
-}
-
-// ---- Epilogue ----
-
-// Weights with zero points are rare: their part is taken from the sums in memory.
-static __attribute__((noinline)) void tile_subtract_zeros(const ln_tile_i8_args *t, size_t column,
-                                                          size_t columns, tile_sums *sums)
-{
-    const ln_epilogue_i8 *e = &t->epilogue;
-    for (size_t i = 0; i < t->m; i++)
-        for (size_t j = 0; j < columns; j++)
-            sums->of[i][j] =
-                (int32_t)((uint32_t)sums->of[i][j] -
-                          (uint32_t)e->column_zeros[column + j] * (uint32_t)e->row_sums[i]);
-}
-
-static __attribute__((noinline)) void tile_finish(const ln_tile_i8_args *t, size_t column,
-                                                  tile_sums *sums)
-{
-    const size_t left = t->n - column, columns = left < TILE_COLUMNS ? left : TILE_COLUMNS;
-    if (t->epilogue.row_sums)
-        tile_subtract_zeros(t, column, columns, sums);
-    for (size_t j = 0; j < columns; j += VF_LANES) {
-        const epilogue_columns c = {.m = t->m,
-                                    .n = columns - j < VF_LANES ? columns - j : VF_LANES,
-                                    .step = t->y_step,
-                                    .sums = &sums->of[0][j],
-                                    .sums_step = TILE_COLUMNS,
-                                    .epilogue = &t->epilogue,
-                                    .column = column + j};
-        epilogue_put(&c, t->y);
     }
 }
 
@@ -167,9 +129,6 @@ static void tile_run(const ln_tile_i8_args *t)
         tile_one_panel(t, column);
 }
 
-_Static_assert(VI_ROWS <= LN_TILE_I8_MAX_ROWS && VI_PANELS <= LN_TILE_I8_MAX_PANELS &&
-                   VI_FOURS_BYTES <= LN_TILE_I8_FOURS_BYTES,
-               "workspaces are sized for smaller tiles");
 const ln_tile_i8_kernel VI_KERNEL(ln_k_tile_i8) = {
     .rows = VI_ROWS,
     .panels = VI_PANELS,

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// The sums of a tile of byte products in memory, and their epilogue. A kernel file includes the
+// verbs of its instruction set, then this.
+
+#ifndef LN_ARCH_CPU_KERNELS_TILE_SUMS_I8_H
+#define LN_ARCH_CPU_KERNELS_TILE_SUMS_I8_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "arch/cpu/kernels/gemm_i8/epilogue_i8.h"
+#include "arch/cpu/kernels/gemm_i8/tile_i8.h"
+
+#define TILE_COLUMNS (VI_PANELS * LN_TILE_I8_LANES)
+
+_Static_assert(VI_ROWS <= LN_TILE_I8_MAX_ROWS && VI_PANELS <= LN_TILE_I8_MAX_PANELS &&
+                   VI_ROWS * VI_FOURS_BYTES <= LN_TILE_I8_MAX_ROWS_BYTES &&
+                   (VI_FOURS_BYTES == 4 || VI_ROWS <= LN_TILE_I8_MAX_WIDE_ROWS),
+               "workspaces are sized for smaller tiles");
+
+typedef struct tile_sums {
+    _Alignas(64) int32_t of[VI_ROWS][TILE_COLUMNS];
+} tile_sums;
+
+// Weights with zero points are rare: their part is taken from the sums in memory.
+static __attribute__((noinline)) void tile_subtract_zeros(const ln_tile_i8_args *t, size_t column,
+                                                          size_t columns, tile_sums *sums)
+{
+    const ln_epilogue_i8 *e = &t->epilogue;
+    for (size_t i = 0; i < t->m; i++)
+        for (size_t j = 0; j < columns; j++)
+            sums->of[i][j] =
+                (int32_t)((uint32_t)sums->of[i][j] -
+                          (uint32_t)e->column_zeros[column + j] * (uint32_t)e->row_sums[i]);
+}
+
+static __attribute__((noinline)) void tile_finish(const ln_tile_i8_args *t, size_t column,
+                                                  tile_sums *sums)
+{
+    const size_t left = t->n - column, columns = left < TILE_COLUMNS ? left : TILE_COLUMNS;
+    if (t->epilogue.row_sums)
+        tile_subtract_zeros(t, column, columns, sums);
+    for (size_t j = 0; j < columns; j += VF_LANES) {
+        const epilogue_columns c = {.m = t->m,
+                                    .n = columns - j < VF_LANES ? columns - j : VF_LANES,
+                                    .step = t->y_step,
+                                    .sums = &sums->of[0][j],
+                                    .sums_step = TILE_COLUMNS,
+                                    .epilogue = &t->epilogue,
+                                    .column = column + j};
+        epilogue_put(&c, t->y);
+    }
+}
+
+#endif
