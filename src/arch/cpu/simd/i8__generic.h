@@ -11,7 +11,7 @@
 //
 // A row of A is expanded to fours first, VI_FOURS_BYTES each: a set may want words for bytes, or
 // signed bytes, whose sums then lack VI_OFFSET times those of the weights. Everything is exact.
-// VI_IN_FLOATS: floats convolve images of few channels faster (1), and depthwise, too (2).
+// VI_IN_FLOATS: floats convolve images of few channels, and depthwise, faster (1).
 
 #ifndef LN_ARCH_CPU_SIMD_I8_GENERIC_H
 #define LN_ARCH_CPU_SIMD_I8_GENERIC_H

@@ -18,7 +18,7 @@
 #define VI_OFFSET      0
 #define VI_ROWS        6
 #define VI_PANELS      1
-#define VI_IN_FLOATS   2
+#define VI_IN_FLOATS   1
 
 typedef __m256i vi_sum;
 typedef struct vi_fours {

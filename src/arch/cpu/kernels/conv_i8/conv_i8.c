@@ -13,12 +13,10 @@
 #include "arch/cpu/kernels/window.h"
 #include "base/checked.h"
 
-#define MAX_TAPS 128 // of a depthwise convolution, a multiple of four
-
 bool ln_conv_i8_is_depthwise(const ln_conv_shape *s)
 {
     return s->group > 1 && s->group == s->in_channels && s->group == s->out_channels &&
-           s->kernel_h <= MAX_TAPS && s->kernel_w <= MAX_TAPS / s->kernel_h;
+           s->kernel_h <= LN_CONV_I8_MAX_TAPS && s->kernel_w <= LN_CONV_I8_MAX_TAPS / s->kernel_h;
 }
 
 static size_t products_of(const ln_conv_shape *s) // that an output sums up
@@ -308,8 +306,8 @@ static void run_row(const depthwise *d, size_t row)
 {
     const ln_conv_shape *s = &d->args->shape;
     const ln_window_1d columns = ln_conv_columns(s);
-    const uint8_t *taps[MAX_TAPS];
-    size_t steps[MAX_TAPS], count = 4 * d->taps.fours;
+    const uint8_t *taps[LN_CONV_I8_MAX_TAPS];
+    size_t steps[LN_CONV_I8_MAX_TAPS], count = 4 * d->taps.fours;
     ln_taps_i8_args args = d->taps;
     const size_t y_step =
         s->out_channels * (args.epilogue.result == LN_I8_TO_BYTES ? 1 : sizeof(int32_t));

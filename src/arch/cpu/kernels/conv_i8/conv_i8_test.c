@@ -289,22 +289,25 @@ TEST(large_images_of_few_channels_are_exact)
     check_large_images(false);
 }
 
-// 258 products of 255 * 255 are the most whose sum floats hold; more are summed as integers.
+// 128 taps of a depthwise convolution and 100 products of few channels are the most that are summed
+// in floats.
 TEST(the_largest_sums_are_exact)
 {
-    static const size_t kernels[][3] = {{1, 6, 43}, {1, 7, 37}, {2, 3, 43}, {4, 8, 8}, {3, 9, 10}};
+    static const struct {
+        size_t channels, groups, height, width;
+    } kernels[] = {{18, 18, 4, 32}, {18, 18, 3, 43}, {4, 1, 5, 5}, {1, 1, 1, 101}, {4, 1, 8, 8}};
     for (size_t i = 0; i < sizeof kernels / sizeof kernels[0]; i++) {
         for (int is_signed = 0; is_signed < 2; is_signed++) {
             problem p = {.shape = {.batch = 1,
-                                   .group = 1,
-                                   .in_channels = kernels[i][0],
+                                   .group = kernels[i].groups,
+                                   .in_channels = kernels[i].channels,
                                    .out_channels = 18,
                                    .in_h = 12,
-                                   .in_w = 80,
-                                   .out_h = 13 - kernels[i][1],
-                                   .out_w = 81 - kernels[i][2],
-                                   .kernel_h = kernels[i][1],
-                                   .kernel_w = kernels[i][2],
+                                   .in_w = 120,
+                                   .out_h = 13 - kernels[i].height,
+                                   .out_w = 121 - kernels[i].width,
+                                   .kernel_h = kernels[i].height,
+                                   .kernel_w = kernels[i].width,
                                    .stride_h = 1,
                                    .stride_w = 1,
                                    .dilation_h = 1,

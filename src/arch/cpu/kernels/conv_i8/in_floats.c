@@ -12,7 +12,13 @@
 #include "arch/cpu/kernels/window.h"
 
 // Each product is at most 255 * 255 by absolute value, and 258 of them are below 2^24.
-#define MAX_TERMS 258
+#define MAX_EXACT_TERMS 258
+
+// Of more, bytes are faster where an image has few channels.
+#define MAX_TERMS_OF_FEW_INPUTS 100
+
+_Static_assert(LN_CONV_I8_MAX_TAPS <= MAX_EXACT_TERMS && MAX_TERMS_OF_FEW_INPUTS <= MAX_EXACT_TERMS,
+               "floats would round sums");
 
 // Floats of a tile's inputs and outputs.
 #define TILE_FLOATS ((size_t)7 << 10)
@@ -86,14 +92,15 @@ static bool is_of_few_inputs(const ln_conv_shape *s)
 bool ln_in_floats_fits(const ln_conv_shape *s)
 {
     tiling t;
-    return terms_of(s) <= MAX_TERMS && s->out_h > 0 && s->out_w > 0 &&
-           (ln_conv_i8_is_depthwise(s) || is_of_few_inputs(s)) && find_tiling(s, &t);
+    return s->out_h > 0 && s->out_w > 0 &&
+           (ln_conv_i8_is_depthwise(s) ||
+            (is_of_few_inputs(s) && terms_of(s) <= MAX_TERMS_OF_FEW_INPUTS)) &&
+           find_tiling(s, &t);
 }
 
 bool ln_in_floats_is_faster(ln_cpu_isa isa, const ln_conv_shape *s)
 {
-    const ln_in_floats_kernels *kernels = ln_in_floats_select(isa);
-    return kernels->widen && (s->group == 1 || kernels->has_depthwise) && ln_in_floats_fits(s);
+    return ln_in_floats_select(isa)->widen && ln_in_floats_fits(s);
 }
 
 // ---- Workspace ----

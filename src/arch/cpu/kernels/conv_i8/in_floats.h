@@ -12,8 +12,8 @@
 
 LN_CPPSTART
 
-// Whether floats do it: depthwise convolutions, and those of few channels. And whether they do it
-// faster than the bytes of a set of instructions.
+// Whether floats do it: depthwise convolutions, and those of few channels and taps. And whether
+// they do it faster than the bytes of a set of instructions.
 bool ln_in_floats_fits(const ln_conv_shape *shape);
 
 bool ln_in_floats_is_faster(ln_cpu_isa isa, const ln_conv_shape *shape);
@@ -49,7 +49,6 @@ typedef struct ln_in_floats_kernels {
     void (*widen_fours)(size_t channels, size_t taps, const int8_t *fours, const int32_t *zeros,
                         float *to, size_t to_step);
     void (*finish)(const ln_float_sums *sums);
-    bool has_depthwise; // floats are faster there, too
 } ln_in_floats_kernels;
 
 LN_KERNELS_OF(LN_CPU_I8_LIST, const ln_in_floats_kernels, in_floats)

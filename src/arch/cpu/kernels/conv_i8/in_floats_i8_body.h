@@ -121,12 +121,11 @@ const ln_in_floats_kernels VI_KERNEL(ln_k_in_floats) = {
     .widen = in_floats_widen,
     .widen_fours = in_floats_widen_fours,
     .finish = in_floats_finish,
-    .has_depthwise = VI_IN_FLOATS == 2,
 };
 
 #else
 
-const ln_in_floats_kernels VI_KERNEL(ln_k_in_floats) = {NULL, NULL, NULL, false};
+const ln_in_floats_kernels VI_KERNEL(ln_k_in_floats) = {NULL, NULL, NULL};
 
 #endif
 
