@@ -316,19 +316,27 @@ static ln_status build_outs(builder *b, const ln_op *proto, const ln_rule_op *st
     return LN_OK;
 }
 
-// Adds an output named <operator>_<argument>.
-static ln_status push_scratch(const ln_context *ctx, const char *op_name, const char *arg_name,
-                              ln_list **outs)
+static bool is_made(const ln_context *ctx, const ln_list *new_ops, const char *tensor)
+{
+    for (const ln_list *l = new_ops; l; l = l->next)
+        if (ln_tensor_list_find_by_name(((const ln_op *)l->data)->op_arg->tensors_out, tensor))
+            return true;
+    return ln_tensor_table_find(ctx->tensor_table, tensor) != NULL;
+}
+
+// Adds an output named <operator>_<argument>. Long names of operators differ past the prefix.
+static ln_status push_scratch(const ln_context *ctx, const ln_list *new_ops, const char *op_name,
+                              const char *arg_name, ln_list **outs)
 {
     char text[LN_MAX_NAME_LEN];
     snprintf(text, sizeof text, "%.*s_%.*s", MAX_PREFIX_BYTES, op_name, 100, arg_name);
-    for (unsigned n = 2; ln_tensor_table_find(ctx->tensor_table, text); n++)
+    for (unsigned n = 2; is_made(ctx, new_ops, text); n++)
         snprintf(text, sizeof text, "%.*s_%.*s%u", MAX_PREFIX_BYTES, op_name, 100, arg_name, n);
     return ln_tensor_list_push(outs, arg_name, text);
 }
 
-ln_status ln_build_scratch(const ln_context *ctx, const ln_op *proto, const char *op_name,
-                           ln_list **outs)
+ln_status ln_build_scratch(const ln_context *ctx, const ln_list *new_ops, const ln_op *proto,
+                           const char *op_name, ln_list **outs)
 {
     const char **names = proto->op_arg->out_arg_names;
     for (; names && *names; names++) {
@@ -336,7 +344,7 @@ ln_status ln_build_scratch(const ln_context *ctx, const ln_op *proto, const char
         if (!ln_op_is_scratch(proto->op_arg, arg_name) ||
             ln_tensor_list_find_by_arg_name(*outs, arg_name))
             continue;
-        LN_TRY(push_scratch(ctx, op_name, arg_name, outs));
+        LN_TRY(push_scratch(ctx, new_ops, op_name, arg_name, outs));
     }
     return LN_OK;
 }
@@ -375,7 +383,7 @@ static ln_status build_op(builder *b, const ln_rule_op *statement, const ln_list
     if (status == LN_OK)
         status = build_outs(b, proto, statement, &outs);
     if (status == LN_OK)
-        status = ln_build_scratch(b->ctx, proto, name, &outs);
+        status = ln_build_scratch(b->ctx, new_ops, proto, name, &outs);
     if (status == LN_OK)
         status = build_params(b, proto, statement, &params);
     return make_op(b->ctx, proto, name, status, ins, outs, params, out_op);
@@ -416,8 +424,9 @@ ln_status ln_build_result(const ln_context *ctx, ln_match *match, ln_list **out_
 // An operator of type `proto` with name, tensors and place of `op`, scratch memory, and no
 // parameters.
 static ln_status build_like(const ln_context *ctx, const ln_op *proto, const ln_op *op,
-                            ln_status (*scratch)(const ln_context *ctx, const ln_op *proto,
-                                                 const char *op_name, ln_list **outs),
+                            ln_status (*scratch)(const ln_context *ctx, const ln_list *new_ops,
+                                                 const ln_op *proto, const char *op_name,
+                                                 ln_list **outs),
                             ln_op **out_op)
 {
     const ln_op_arg *from = op->op_arg;
@@ -425,7 +434,7 @@ static ln_status build_like(const ln_context *ctx, const ln_op *proto, const ln_
     ln_list *outs = ln_tensor_list_copy(from->tensors_out);
     // NULL is a copy of an empty list, and a failure.
     bool is_whole = (ins || !from->tensors_in) && (outs || !from->tensors_out);
-    ln_status status = is_whole ? scratch(ctx, proto, from->name, &outs) : LN_NO_MEMORY;
+    ln_status status = is_whole ? scratch(ctx, NULL, proto, from->name, &outs) : LN_NO_MEMORY;
     LN_TRY(make_op(ctx, proto, from->name, status, ins, outs, NULL, out_op));
     ln_op_arg *to = (*out_op)->op_arg;
     to->place = ln_strdup(from->place);
@@ -477,11 +486,11 @@ ln_status ln_build_in_place(ln_context *ctx, const ln_op *proto, ln_list **posit
     return put_in_place(ctx, position, new_op);
 }
 
-static ln_status scratch_of_call(const ln_context *ctx, const ln_op *proto, const char *op_name,
-                                 ln_list **outs)
+static ln_status scratch_of_call(const ln_context *ctx, const ln_list *new_ops, const ln_op *proto,
+                                 const char *op_name, ln_list **outs)
 {
     (void)proto;
-    return push_scratch(ctx, op_name, LN_SCRATCH, outs);
+    return push_scratch(ctx, new_ops, op_name, LN_SCRATCH, outs);
 }
 
 ln_status ln_build_with_scratch(ln_context *ctx, ln_list **position)

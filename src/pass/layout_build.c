@@ -179,7 +179,8 @@ ln_status ln_layout_emit(ln_layout_build *build, const char *optype, const char 
     snprintf(name, sizeof name, "%s", build->op->op_arg->name);
     if (suffix)
         make_name(build, build->op->op_arg->name, suffix, is_op_taken, name);
-    if (proto && is_complete && ln_build_scratch(build->ctx, proto, name, &outs) == LN_OK)
+    if (proto && is_complete &&
+        ln_build_scratch(build->ctx, build->new_ops, proto, name, &outs) == LN_OK)
         op = ln_op_create_from_proto(proto, name, ins, outs, params, build->ctx->tensor_table);
     if (!op) {
         ln_tensor_list_free(ins);

@@ -395,6 +395,26 @@ def test_a_sequence_goes_on_where_the_last_one_ended():
     assert np.allclose(got, want, rtol=1e-5, atol=1e-5), abs(got - want).max()
 
 
+# ---- Names ----
+
+def test_long_names_that_differ_at_their_end_are_told_apart():
+    """Converters join the names of the operators that a convolution was made of."""
+    long = "bn/FusedBatchNormV3;" * 20
+    rng, t, ops = np.random.default_rng(4), [tf.tensor("x", "int8", (1, 6, 6, 16), scale=0.5, zero=3)], []
+    y = rng.integers(-128, 128, (1, 6, 6, 16), "i1")
+    np.save("x.npy", y)
+    for i in range(4):
+        w = rng.integers(-9, 10, (16, 3, 3, 16), "i1")
+        t += [tf.constant(f"w{i}", w, scale=0.5), tf.tensor(f"{long}{i}", "int8", (1, 6, 6, 16), scale=8.0 if i == 0 else 16.0, zero=3)]
+        ops.append(("CONV_2D", [t[-3]["name"], f"w{i}", None], [f"{long}{i}"], {"padding": 0, "stride_h": 1, "stride_w": 1}))
+        real = FORMULAS["CONV_2D"]([(y.astype("f8") - 3) * t[-3]["scale"], w * 0.5, None], {"padding": 0, "stride_h": 1, "stride_w": 1, "act": 0})
+        y = np.clip(np.rint(real / t[-1]["scale"]) + 3, -128, 127).astype("i1")
+    write("m.tflite", tf.model(t, ops, ["x"], [f"{long}3"]))
+    for target in ("cpu", "ref"):
+        run("run", "m.tflite", "-i", "x=x.npy", "-t", target, "-o", "out.npy")
+        assert np.array_equal(np.load("out.npy"), y), target
+
+
 # ---- What is refused ----
 
 def test_all_that_is_not_read_is_named_at_once():
