@@ -58,10 +58,10 @@ class Nibbles(Quant):
 
 
 class Variable:
-    """A state, which is zeros before the run."""
+    """A state, which is zeros before the run. `quant`: its scale and zero point."""
 
-    def __init__(self, *shape):
-        self.shape = shape
+    def __init__(self, *shape, dtype="float32", **quant):
+        self.shape, self.dtype, self.quant = shape, dtype, quant
 
 
 class Grid:
@@ -102,7 +102,7 @@ def case(why, op, ins, options=None, out=None, rtol=1e-5, atol=1e-5, signature=N
         numbers.append(len(tensors))
         if isinstance(value, Variable):
             real.append(np.zeros(value.shape, "f4"))
-            tensors.append(tf.tensor(f"in{i}", "float32", value.shape, variable=True))
+            tensors.append(tf.tensor(f"in{i}", value.dtype, value.shape, variable=True, **value.quant))
             continue
         quant = {}
         if isinstance(value, Quant):

@@ -6,6 +6,7 @@ multiplied as float, double elsewhere.
 """
 import decimal
 import fractions
+import functools
 import math
 import zlib
 
@@ -142,6 +143,7 @@ def nearest(x):
     return int(x.to_integral_value(decimal.ROUND_HALF_UP))
 
 
+@functools.cache
 def sigmoids():
     """The table of 256 sigmoids of i / 24 in units of 2^-16; its checksum is that of the table as TensorFlow Lite states it."""
     def sigmoid(halves):

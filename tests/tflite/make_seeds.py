@@ -186,6 +186,21 @@ def lstm():
     return tf.model(t, [("UNIDIRECTIONAL_SEQUENCE_LSTM", ins, ["y"], {"act": 4, "time_major": 0})], ["x"], ["y"])
 
 
+def recurrent():
+    """SVDF of int8 after an LSTM of int8, of two steps."""
+    t = [tf.tensor("x", "int8", (1, 2, 3), scale=0.0123, zero=-7), tf.tensor("y", "int8", (1, 2, 4), scale=0.0071, zero=3), tf.tensor("h", "int8", (1, 4), scale=0.0071, zero=3, variable=True),
+         tf.tensor("c", "int16", (1, 4), scale=2**-11, variable=True), tf.constant("shape", np.int32([2, 4])), tf.tensor("rows", "int8", (2, 4), scale=0.0071, zero=3),
+         tf.constant("features", ramp("i1", 4, 4), scale=0.01), tf.constant("time", ramp("i2", 4, 3), scale=0.001), tf.constant("bias", ramp("i4", 2), scale=1e-5),
+         tf.tensor("state", "int16", (2, 12), scale=0.01, variable=True), tf.tensor("z", "int8", (2, 2), scale=0.01, zero=-128)]
+    t += [tf.constant(f"w{i}", ramp("i1", 4, 3), scale=0.01) for i in range(4)]
+    t += [tf.constant(f"r{i}", ramp("i1", 4, 4), scale=0.01) for i in range(4)]
+    t += [tf.constant(f"b{i}", ramp("i4", 4), scale=0.000123) for i in range(4)]
+    ins = ["x", *(f"w{i}" for i in range(4)), *(f"r{i}" for i in range(4)), None, None, None, *(f"b{i}" for i in range(4)), None, None, "h", "c"]
+    ops = [("UNIDIRECTIONAL_SEQUENCE_LSTM", ins, ["y"], {"act": 4, "cell_clip": 10.0}), ("RESHAPE", ["y", "shape"], ["rows"], None),
+           ("SVDF", ["rows", "features", "time", "bias", "state"], ["z"], {"rank": 2, "act": 1})]
+    return tf.model(t, ops, ["x"], ["z"])
+
+
 def loop():
     """A loop of branches: x is doubled while it is small, by one of two subgraphs."""
     def number(*names):
@@ -216,7 +231,7 @@ def entries():
         "7": [of("encode", 0, x=0, y=2), of("decode", 1, x=0, y=4)]})
 
 
-SEEDS = {"entries": entries, "loop": loop, "variables": variables, "lstm": lstm, "detector": detector, "places": places, "conv": conv, "quantized": quantized, "reference": reference, "int16": int16, "int16_tables": int16_tables, "int16_steps": int16_steps, "half": half, "moves": moves, "described": described}
+SEEDS = {"entries": entries, "loop": loop, "variables": variables, "lstm": lstm, "recurrent": recurrent, "detector": detector, "places": places, "conv": conv, "quantized": quantized, "reference": reference, "int16": int16, "int16_tables": int16_tables, "int16_steps": int16_steps, "half": half, "moves": moves, "described": described}
 
 if __name__ == "__main__":
     folder = pathlib.Path(sys.argv[1]) if len(sys.argv) > 1 else HERE.parent / "fuzz/tflite"

@@ -5,7 +5,7 @@
 //     emit.c        operators of ONNX as they are appended, names, constants
 //     value.c       tensors: as they are stored, as real numbers, as images with channels first
 //     integer.c     operators on integers, in the fixed point of TensorFlow Lite
-//     integer_*.c   those of them that take several steps, or tables
+//     integer_*.c   those of them that take several steps, tables, or states
 //     byte_steps.c  those on integers of 8 bits that take both
 //     dynamic.c     inputs that are quantized when the model runs
 //     op_*.c        what each operator becomes: a row of builtins.inc names the function
@@ -287,6 +287,19 @@ int ln_tflite_zero(const ln_tflite_op *op, const ln_tflite_tensor *t);
 const char *ln_tflite_integers(ln_tflite_op *op, size_t i, const char *x, tl_dtype dtype);
 const char *ln_tflite_with_zero_point(ln_tflite_op *op, const char *x, tl_dtype dtype);
 
+// What a rescaling takes beside its factors.
+typedef struct ln_tflite_rescaling {
+    const char *rounding;        // NULL: "q31"
+    const char *src_zero;        // NULL: 0
+    const ln_tflite_tensor *out; // NULL: TL_INT32
+    int64_t activation;
+    int axis, left;
+} ln_tflite_rescaling;
+
+// x times `factors`, one or one for each index of the axis.
+const char *ln_tflite_rescale(ln_tflite_op *op, const char *x, size_t count, const double *factors,
+                              const ln_tflite_rescaling *r);
+
 // Integers times a factor, as int32 from `low` on; divided by 2^bits, ties upwards.
 const char *ln_tflite_rescaled(ln_tflite_op *op, const char *x, double factor, double low);
 const char *ln_tflite_shifted(ln_tflite_builder *b, const char *x, int bits);
@@ -328,10 +341,20 @@ void ln_tflite_give_gathered(ln_tflite_op *op, const char *table);
 // 2^(bits - 1) of positive numbers of int32 of at least 15 bits.
 const char *ln_tflite_leading_power(ln_tflite_builder *b, const char *sum);
 
+// LOGISTIC, or TANH, of numbers of int16 with a scale that is a power of two, of which `x` has
+// their places from -32768 on; int32 in units of 2^-15. NULL: nothing was made.
+const char *ln_tflite_sigmoids(ln_tflite_op *op, const char *x, bool is_tanh, float scale);
+
 // LOGISTIC and TANH of int16; functions of one tensor; SOFTMAX of int16. False: nothing was read.
 bool ln_tflite_read_int16_sigmoid(ln_tflite_op *op);
 bool ln_tflite_read_fixed_function(ln_tflite_op *op);
 bool ln_tflite_read_int16_softmax(ln_tflite_op *op, float beta);
+
+// ---- integer_recurrent.c ----
+
+// SVDF and UNIDIRECTIONAL_SEQUENCE_LSTM whose input is of integers.
+void ln_tflite_read_fixed_svdf(ln_tflite_op *op);
+void ln_tflite_read_fixed_lstm(ln_tflite_op *op);
 
 // ---- byte_steps.c ----
 

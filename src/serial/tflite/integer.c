@@ -172,16 +172,7 @@ const char *ln_tflite_int32s(ln_tflite_builder *b, size_t count, int32_t *owned)
     return name;
 }
 
-// What a rescaling takes beside its factors.
-typedef struct rescaling {
-    const char *rounding;        // NULL: "q31"
-    const char *src_zero;        // NULL: 0
-    const ln_tflite_tensor *out; // NULL: TL_INT32
-    int64_t activation;
-    int axis, left;
-} rescaling;
-
-static void add_bounds(ln_tflite_op *op, const rescaling *r)
+static void add_bounds(ln_tflite_op *op, const ln_tflite_rescaling *r)
 {
     ln_tflite_builder *b = op->b;
     double low, high;
@@ -195,7 +186,7 @@ static void add_bounds(ln_tflite_op *op, const rescaling *r)
 
 // `multipliers` and `shifts` are the context's from here on.
 static const char *add_rescale(ln_tflite_op *op, const char *x, size_t count, int32_t *multipliers,
-                               int32_t *shifts, const rescaling *r)
+                               int32_t *shifts, const ln_tflite_rescaling *r)
 {
     ln_tflite_builder *b = op->b;
     const char *multiplier = ln_tflite_int32s(b, count, multipliers);
@@ -229,9 +220,8 @@ static bool new_numbers(ln_tflite_builder *b, size_t count, int32_t **multiplier
     return false;
 }
 
-// x times `factors`, one or one for each index of the axis.
-static const char *rescale(ln_tflite_op *op, const char *x, size_t count, const double *factors,
-                           const rescaling *r)
+const char *ln_tflite_rescale(ln_tflite_op *op, const char *x, size_t count, const double *factors,
+                              const ln_tflite_rescaling *r)
 {
     const int max_shift = r->rounding && strcmp(r->rounding, "q15") == 0 ? 7 : 30;
     int32_t *multipliers, *shifts;
@@ -246,24 +236,27 @@ static const char *rescale(ln_tflite_op *op, const char *x, size_t count, const 
 // Integers without a zero point times a factor, as the output has them.
 static const char *rescale_by(ln_tflite_op *op, const char *x, double factor, int64_t activation)
 {
-    return rescale(op, x, 1, &factor,
-                   &(rescaling){.out = ln_tflite_output(op, 0), .activation = activation});
+    return ln_tflite_rescale(
+        op, x, 1, &factor,
+        &(ln_tflite_rescaling){.out = ln_tflite_output(op, 0), .activation = activation});
 }
 
 // Input i times a factor, as the output has it.
 static const char *rescale_input(ln_tflite_op *op, size_t i, double factor, int64_t activation)
 {
     const char *x = ln_tflite_raw(op, i), *zero = zero_point(op, ln_tflite_input(op, i));
-    return rescale(
-        op, x, 1, &factor,
-        &(rescaling){.src_zero = zero, .out = ln_tflite_output(op, 0), .activation = activation});
+    return ln_tflite_rescale(op, x, 1, &factor,
+                             &(ln_tflite_rescaling){.src_zero = zero,
+                                                    .out = ln_tflite_output(op, 0),
+                                                    .activation = activation});
 }
 
 // Input i times 2^left and a factor, as int32.
 static const char *rescale_term(ln_tflite_op *op, size_t i, double factor, int left)
 {
     const char *x = ln_tflite_raw(op, i), *zero = zero_point(op, ln_tflite_input(op, i));
-    return rescale(op, x, 1, &factor, &(rescaling){.src_zero = zero, .left = left});
+    return ln_tflite_rescale(op, x, 1, &factor,
+                             &(ln_tflite_rescaling){.src_zero = zero, .left = left});
 }
 
 const char *ln_tflite_integers(ln_tflite_op *op, size_t i, const char *x, tl_dtype dtype)
@@ -291,7 +284,7 @@ static const char *int32_of(ln_tflite_op *op, size_t i)
 
 const char *ln_tflite_rescaled(ln_tflite_op *op, const char *x, double factor, double low)
 {
-    const char *y = rescale(op, x, 1, &factor, &(rescaling){.out = NULL});
+    const char *y = ln_tflite_rescale(op, x, 1, &factor, &(ln_tflite_rescaling){.out = NULL});
     ln_tflite_number(op->b, "low", low);
     return y;
 }
@@ -299,7 +292,8 @@ const char *ln_tflite_rescaled(ln_tflite_op *op, const char *x, double factor, d
 const char *ln_tflite_rescaled_wide(ln_tflite_op *op, const char *x, double factor, bool is_result)
 {
     const ln_tflite_tensor *out = is_result ? ln_tflite_output(op, 0) : NULL;
-    return rescale(op, x, 1, &factor, &(rescaling){.rounding = "q15", .out = out});
+    return ln_tflite_rescale(op, x, 1, &factor,
+                             &(ln_tflite_rescaling){.rounding = "q15", .out = out});
 }
 
 const char *ln_tflite_bounded(ln_tflite_op *op, const char *x, tl_dtype dtype, int64_t activation)
@@ -386,11 +380,12 @@ const char *ln_tflite_rescaled_sums(ln_tflite_op *op, const char *sums, size_t x
             is_float ? (double)(x_scale * w_scale) : (double)x_scale * (double)w_scale;
         factors[i] = unit / (double)y_scale;
     }
-    const char *y = rescale(op, sums, count, factors,
-                            &(rescaling){.rounding = rounding_of_sums(op, in, bias),
-                                         .axis = axis,
-                                         .out = out,
-                                         .activation = activation});
+    const char *y =
+        ln_tflite_rescale(op, sums, count, factors,
+                          &(ln_tflite_rescaling){.rounding = rounding_of_sums(op, in, bias),
+                                                 .axis = axis,
+                                                 .out = out,
+                                                 .activation = activation});
     ln_free(factors);
     return y;
 }
@@ -621,8 +616,9 @@ static const char *rescale_sum(ln_tflite_op *op, const char *sum, int64_t taps, 
         return "";
     *multipliers = multiplier;
     *shifts = shift;
-    return add_rescale(op, sum, 1, multipliers, shifts,
-                       &(rescaling){.src_zero = src_zero, .out = ln_tflite_output(op, 0)});
+    return add_rescale(
+        op, sum, 1, multipliers, shifts,
+        &(ln_tflite_rescaling){.src_zero = src_zero, .out = ln_tflite_output(op, 0)});
 }
 
 // Sums of int16 in the same scale are of 16 bits, which wrap.
@@ -712,6 +708,6 @@ void ln_tflite_read_fixed_matmul(ln_tflite_op *op, const char *x, const char *y)
     x = ln_tflite_integers(op, 0, x, dtype);
     y = ln_tflite_integers(op, 1, y, dtype);
     const char *sums = ln_tflite_binary(op->b, "MatMul", x, y);
-    const rescaling r = {.rounding = is_int16 ? "q15" : "q31", .out = out};
-    ln_tflite_give_raw(op, 0, rescale(op, sums, 1, &factor, &r));
+    const ln_tflite_rescaling r = {.rounding = is_int16 ? "q15" : "q31", .out = out};
+    ln_tflite_give_raw(op, 0, ln_tflite_rescale(op, sums, 1, &factor, &r));
 }

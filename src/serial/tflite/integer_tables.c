@@ -209,6 +209,19 @@ bool ln_tflite_read_int16_sigmoid(ln_tflite_op *op)
     return true;
 }
 
+const char *ln_tflite_sigmoids(ln_tflite_op *op, const char *x, bool is_tanh, float scale)
+{
+    ln_tflite_builder *b = op->b;
+    int exponent;
+    function f = {.name = is_tanh ? "tanh" : "sigmoid",
+                  .dtype = TL_INT16,
+                  .fill = is_tanh ? fill_tanh : fill_logistic};
+    if (!is_power_of_two(scale, &exponent) || !find_scaling(ldexpf(1, exponent), 0, &f))
+        return NULL;
+    const char *table = table_of(b, &f);
+    return table ? ln_tflite_cast(b, ln_tflite_along(b, "Gather", table, x, 0), TL_INT32) : NULL;
+}
+
 // ---- Lines between 513 numbers ----
 
 #define STEPS     512

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Recurrent operators, of floats. States are variables, or come from elsewhere and go nowhere.
+// Recurrent operators; integer_recurrent.c has those of integers. States are variables, or come
+// from elsewhere and go nowhere.
 
 #include "serial/tflite/builder.h"
 
@@ -20,6 +21,12 @@ static const char *activation_name(ln_tflite_op *op, int64_t activation)
                           (long long)activation);
         return NULL;
     }
+}
+
+static bool is_of_integers(ln_tflite_op *op)
+{
+    const tl_dtype dtype = ln_tflite_input(op, 0)->dtype;
+    return dtype == TL_INT8 || dtype == TL_INT16;
 }
 
 static void check_floats(ln_tflite_op *op)
@@ -117,6 +124,10 @@ static void check_lstm(ln_tflite_op *op)
 void ln_tflite_read_sequence_lstm(ln_tflite_op *op)
 {
     ln_tflite_builder *b = op->b;
+    if (is_of_integers(op)) {
+        ln_tflite_read_fixed_lstm(op);
+        return;
+    }
     check_lstm(op);
     const char *act = activation_name(op, ln_tflite_small_option(op, 0));
     bool is_time_major = ln_tflite_small_option(op, 3) != 0, has_input_gate = ln_tflite_has(op, 1);
@@ -183,6 +194,10 @@ void ln_tflite_read_sequence_rnn(ln_tflite_op *op)
 void ln_tflite_read_svdf(ln_tflite_op *op)
 {
     ln_tflite_builder *b = op->b;
+    if (is_of_integers(op)) {
+        ln_tflite_read_fixed_svdf(op);
+        return;
+    }
     const ln_tflite_tensor *in = ln_tflite_input(op, 0), *time = ln_tflite_input(op, 2);
     int64_t rank = ln_tflite_option(op, 0, 0), features = time->dims[0], steps = time->dims[1];
     if (in->dtype != TL_FLOAT)

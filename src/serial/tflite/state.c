@@ -38,9 +38,11 @@ static void set_shape(ln_tflite_state *state, const ln_tflite_tensor *t)
     memcpy(state->dims, t->dims, sizeof state->dims);
 }
 
-static void make_zeros(ln_tflite_builder *b, const ln_tflite_tensor *t)
+// Integers of 8 bits are their zero point at first.
+static void make_zeros(ln_tflite_op *op, const ln_tflite_tensor *t)
 {
-    static const double zeros[2];
+    ln_tflite_builder *b = op->b;
+    const double zero = t->dtype == TL_INT8 ? ln_tflite_zero(op, t) : 0, range[] = {zero, zero};
     double dims[TL_MAXDIM];
     for (int i = 0; i < t->ndim; i++)
         dims[i] = t->dims[i];
@@ -49,7 +51,7 @@ static void make_zeros(ln_tflite_builder *b, const ln_tflite_tensor *t)
         b->node.outs[b->node.out_count++] = t->name;
     ln_tflite_string(b, "dtype", tl_dtype_name(t->dtype));
     ln_tflite_numbers(b, "dims", (size_t)t->ndim, dims);
-    ln_tflite_numbers(b, "data", 1, zeros);
+    ln_tflite_numbers(b, zero == 0 ? "data" : "ran", zero == 0 ? 1 : 2, range);
     ln_tflite_flush(b);
 }
 
@@ -79,7 +81,7 @@ ln_tflite_state *ln_tflite_variable(ln_tflite_op *op, size_t i)
     if (!state)
         return NULL;
     t->state = b->state_count;
-    make_zeros(b, t);
+    make_zeros(op, t);
     set_shape(state, t);
     state->name = state->now = t->name;
     return state;
