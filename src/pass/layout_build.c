@@ -240,7 +240,7 @@ static ln_status emit_row_back(ln_layout_build *build, const char *nhwc, const c
     return status;
 }
 
-static ln_status emit_back(ln_layout_build *build, const char *nhwc, const char *tname)
+ln_status ln_layout_emit_back(ln_layout_build *build, const char *nhwc, const char *tname)
 {
     if (ln_layout_find(build, tname)->tensor->ndim == 3)
         return emit_row_back(build, nhwc, tname);
@@ -290,7 +290,7 @@ ln_status ln_layout_emit_nhwc(ln_layout_build *build, const char *optype, const 
     ln_list *outs = nhwc ? ln_tensor_list_append(NULL, out_arg, nhwc) : NULL;
     ln_status status = ln_layout_emit(build, optype, NULL, ins, outs, params, is_complete && outs);
     if (status == LN_OK)
-        status = emit_back(build, nhwc, out);
+        status = ln_layout_emit_back(build, nhwc, out);
     ln_free(nhwc);
     return status;
 }

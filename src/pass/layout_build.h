@@ -89,6 +89,9 @@ bool ln_layout_is_free(const ln_layout_build *build, const char *tname);
 ln_status ln_layout_emit_nhwc(ln_layout_build *build, const char *optype, const char *out_arg,
                               ln_list *ins, ln_list *params, bool is_complete);
 
+// Appends the transpose, and the view of a row, that lead from an NHWC form back to `tname`.
+ln_status ln_layout_emit_back(ln_layout_build *build, const char *nhwc, const char *tname);
+
 // Appends `optype` with one new tensor `dst` as its output, whose name is returned; NULL with a
 // recorded failure. Takes the lists.
 const char *ln_layout_emit_step(ln_layout_build *build, const char *optype, const char *suffix,

@@ -110,11 +110,51 @@ static bool fits_elementwise(const ln_layout_build *build)
     return ln_layout_fits_elementwise(build);
 }
 
+// The scale and the zero point are those of all elements, in whatever order.
+static bool fits_dynamic(const ln_layout_build *build)
+{
+    const char *src = ln_layout_input(build, "src");
+    return src && ln_layout_is_image(ln_layout_find(build, src)) &&
+           ln_layout_has_nhwc(build, src) && ln_layout_is_free(build, ln_layout_first_out(build));
+}
+
+// The outputs, the image under the name of its NHWC form.
+static ln_list *dynamic_outs(const ln_layout_build *build, const char *nhwc, bool *out_is_complete)
+{
+    const ln_list *old = build->op->op_arg->tensors_out;
+    const ln_tensor_list_entry *out;
+    ln_list *outs = NULL;
+    LN_LIST_FOREACH (out, old)
+        outs = ln_tensor_list_append(outs, out->arg_name,
+                                     ln_streq(out->arg_name, "dst") ? nhwc : out->name);
+    *out_is_complete = ln_list_length(outs) == ln_list_length(old);
+    return outs;
+}
+
+static ln_status emit_dynamic(ln_layout_build *build, const char *nhwc)
+{
+    const char *src = ln_layout_nhwc(build, ln_layout_input(build, "src"));
+    bool is_complete = false;
+    ln_list *ins = src ? ln_tensor_list_append(NULL, "src", src) : NULL;
+    ln_list *outs = dynamic_outs(build, nhwc, &is_complete);
+    LN_TRY(ln_layout_emit(build, "quantize_dynamic", NULL, ins, outs, NULL, is_complete && ins));
+    return ln_layout_emit_back(build, nhwc, ln_layout_first_out(build));
+}
+
+static ln_status rewrite_dynamic(ln_layout_build *build)
+{
+    char *nhwc = ln_layout_new_name(build, ln_layout_first_out(build), "nhwc");
+    ln_status status = nhwc ? emit_dynamic(build, nhwc) : ln_error_status();
+    ln_free(nhwc);
+    return status;
+}
+
 const ln_layout_op ln_layout_quants[] = {
     {"quant_conv", fits_conv, rewrite_conv},
     {"quant_elew", fits_elementwise, ln_layout_rewrite_elementwise},
     {"quant_act", fits_elementwise, ln_layout_rewrite_elementwise},
     {"quantize", fits_elementwise, ln_layout_rewrite_elementwise},
+    {"quantize_dynamic", fits_dynamic, rewrite_dynamic},
     {"dequantize", fits_elementwise, ln_layout_rewrite_elementwise},
     {NULL, NULL, NULL},
 };
