@@ -4,6 +4,8 @@
 #ifndef LN_ARCH_CPU_SIMD_I8_ARM_128_H
 #define LN_ARCH_CPU_SIMD_I8_ARM_128_H
 
+#include <stdbool.h>
+
 #define VI_FOURS_BYTES 4
 #define VI_OFFSET      128
 
@@ -55,6 +57,10 @@ VF_VERB void vi_expand(void *to, const uint8_t *from, size_t k, uint8_t flip)
 
 #define VI_TAP_CHANNELS 16
 #define VI_TAP_SUMS     4
+#define VI_TAP_BYTES    1
+
+typedef vi_sum vi_tap_sum;
+#define vi_tap_zero vi_zero
 
 VF_VERB int8x16_t vi_load_taps(const uint8_t *p, size_t n, uint8x16_t flips)
 {
@@ -65,9 +71,10 @@ VF_VERB int8x16_t vi_load_taps(const uint8_t *p, size_t n, uint8x16_t flips)
     return vreinterpretq_s8_u8(veorq_u8(vld1q_u8(all), flips));
 }
 
-VF_VERB void vi_dot_taps(vi_sum sums[VI_TAP_SUMS], const uint8_t *const taps[4], size_t n,
-                         uint8_t flip, const int8_t *w)
+VF_VERB void vi_dot_taps(vi_tap_sum sums[VI_TAP_SUMS], const uint8_t *const taps[4],
+                         const bool is_one, size_t n, uint8_t flip, const int8_t *w)
 {
+    (void)is_one;
     const uint8x16_t flips = vdupq_n_u8(flip ^ VI_OFFSET);
     int8x16_t t[4];
     for (int i = 0; i < 4; i++)
@@ -82,15 +89,10 @@ VF_VERB void vi_dot_taps(vi_sum sums[VI_TAP_SUMS], const uint8_t *const taps[4],
     sums[3] = vi_dot(sums[3], vreinterpretq_s8_s16(vzip2q_s16(high01, high23)), vld1q_s8(w + 48));
 }
 
-VF_VERB void vi_store_taps(int32_t *p, const vi_sum sums[VI_TAP_SUMS])
+VF_VERB void vi_store_taps(int32_t *p, const vi_tap_sum sums[VI_TAP_SUMS])
 {
     for (size_t q = 0; q < VI_TAP_SUMS; q++)
         vi_store(p + 4 * q, sums[q]);
-}
-
-VF_VERB size_t vi_tap_place(size_t channel)
-{
-    return channel;
 }
 
 #endif

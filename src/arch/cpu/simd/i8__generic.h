@@ -7,11 +7,12 @@
 //     vi_bytes  four following bytes of each of VF_LANES columns of packed weights
 //
 // Taps are of depthwise products: four bytes of each of VI_TAP_CHANNELS channels, from four places,
-// and packed weights for them, whose order is that of vi_tap_place.
+// and packed weights for them. A set that defines VI_TAPS_TO_BYTES has these in an order, and of a
+// width, of its own (i8_taps__x86.h).
 //
 // A row of A is expanded to fours first, VI_FOURS_BYTES each: a set may want words for bytes, or
 // signed bytes, whose sums then lack VI_OFFSET times those of the weights. Everything is exact.
-// VI_IN_FLOATS: floats convolve images of few channels, and depthwise, faster (1).
+// VI_IN_FLOATS: floats convolve images of few channels faster.
 
 #ifndef LN_ARCH_CPU_SIMD_I8_GENERIC_H
 #define LN_ARCH_CPU_SIMD_I8_GENERIC_H
@@ -102,28 +103,27 @@ VF_VERB void vi_expand(void *to, const uint8_t *from, size_t k, uint8_t flip)
 
 #define VI_TAP_CHANNELS 16
 #define VI_TAP_SUMS     4
+#define VI_TAP_BYTES    1 // of a weight
+
+typedef vi_sum vi_tap_sum;
+#define vi_tap_zero vi_zero
 
 // sums += taps * weights, of the first n channels; bytes of taps are exclusive-ored with `flip`.
-// What the other sums become is not said.
-VF_VERB void vi_dot_taps(vi_sum sums[VI_TAP_SUMS], const uint8_t *const taps[4], size_t n,
-                         uint8_t flip, const int8_t *w)
+// What the other sums become is not said. `is_one`: the other weights are zeros.
+VF_VERB void vi_dot_taps(vi_tap_sum sums[VI_TAP_SUMS], const uint8_t *const taps[4],
+                         const bool is_one, size_t n, uint8_t flip, const int8_t *w)
 {
+    (void)is_one;
     for (size_t c = 0; c < n; c++)
         for (int t = 0; t < 4; t++)
             sums[c / 4][c % 4] += (uint32_t)((uint8_t)(taps[t][c] ^ flip) * w[4 * c + (size_t)t]);
 }
 
 // VI_TAP_CHANNELS sums in the order of channels.
-VF_VERB void vi_store_taps(int32_t *p, const vi_sum sums[VI_TAP_SUMS])
+VF_VERB void vi_store_taps(int32_t *p, const vi_tap_sum sums[VI_TAP_SUMS])
 {
     for (size_t q = 0; q < VI_TAP_SUMS; q++)
         vi_store(p + 4 * q, sums[q]);
-}
-
-// Where the four weights of a channel are, in fours.
-VF_VERB size_t vi_tap_place(size_t channel)
-{
-    return channel;
 }
 
 #endif

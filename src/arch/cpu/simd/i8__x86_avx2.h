@@ -92,11 +92,7 @@ VF_VERB void vi_expand(void *to, const uint8_t *from, size_t k, uint8_t flip)
     }
 }
 
-// Of four bytes of each lane.
-VF_VERB vi_fours vi_fours_of(__m256i bytes)
-{
-    return (vi_fours){_mm256_and_si256(bytes, _mm256_set1_epi16(255)), _mm256_srli_epi16(bytes, 8)};
-}
+#define VI_TAP_BYTES 2
 
 #include "arch/cpu/simd/i8__x86_256.h"
 

@@ -82,44 +82,13 @@ VF_VERB void vi_expand(void *to, const uint8_t *from, size_t k, uint8_t flip)
     }
 }
 
-// As for 256 bits (i8__x86_256.h), in twice as many.
-#define VI_TAP_CHANNELS 64
-#define VI_TAP_SUMS     4
+#define VI_TAP_BYTES 1
 
-VF_VERB __m512i vi_load_taps(const uint8_t *p, size_t n, __m512i flips)
+VF_VERB __m256i vi_dot_fours(__m256i sum, __m256i taps, const int8_t *w)
 {
-    if (n >= 64)
-        return _mm512_xor_si512(_mm512_loadu_si512(p), flips);
-    return _mm512_xor_si512(_mm512_maskz_loadu_epi8(((__mmask64)1 << n) - 1, p), flips);
+    return _mm256_dpbusd_epi32(sum, taps, _mm256_loadu_si256((const void *)w));
 }
 
-VF_VERB void vi_dot_taps(vi_sum sums[VI_TAP_SUMS], const uint8_t *const taps[4], size_t n,
-                         uint8_t flip, const int8_t *w)
-{
-    const __m512i flips = _mm512_set1_epi8((char)flip);
-    const __m512i t0 = vi_load_taps(taps[0], n, flips), t1 = vi_load_taps(taps[1], n, flips);
-    const __m512i t2 = vi_load_taps(taps[2], n, flips), t3 = vi_load_taps(taps[3], n, flips);
-    const __m512i low01 = _mm512_unpacklo_epi8(t0, t1), low23 = _mm512_unpacklo_epi8(t2, t3);
-    const __m512i high01 = _mm512_unpackhi_epi8(t0, t1), high23 = _mm512_unpackhi_epi8(t2, t3);
-    sums[0] = vi_dot(sums[0], _mm512_unpacklo_epi16(low01, low23), vi_load_bytes(w));
-    sums[1] = vi_dot(sums[1], _mm512_unpackhi_epi16(low01, low23), vi_load_bytes(w + 64));
-    sums[2] = vi_dot(sums[2], _mm512_unpacklo_epi16(high01, high23), vi_load_bytes(w + 128));
-    sums[3] = vi_dot(sums[3], _mm512_unpackhi_epi16(high01, high23), vi_load_bytes(w + 192));
-}
-
-VF_VERB void vi_store_taps(int32_t *p, const vi_sum sums[VI_TAP_SUMS])
-{
-    for (size_t q = 0; q < VI_TAP_SUMS; q++) {
-        _mm_storeu_si128((void *)(p + 4 * q), _mm512_castsi512_si128(sums[q]));
-        _mm_storeu_si128((void *)(p + 16 + 4 * q), _mm512_extracti32x4_epi32(sums[q], 1));
-        _mm_storeu_si128((void *)(p + 32 + 4 * q), _mm512_extracti32x4_epi32(sums[q], 2));
-        _mm_storeu_si128((void *)(p + 48 + 4 * q), _mm512_extracti32x4_epi32(sums[q], 3));
-    }
-}
-
-VF_VERB size_t vi_tap_place(size_t channel)
-{
-    return channel / 4 % 4 * 16 + channel / 16 * 4 + channel % 4;
-}
+#include "arch/cpu/simd/i8_taps__x86.h"
 
 #endif

@@ -50,10 +50,11 @@ VF_VERB void vi_expand(void *to, const uint8_t *from, size_t k, uint8_t flip)
     memset(bytes + k, 0, (0 - k) & 3);
 }
 
-// Of four bytes of each lane.
-VF_VERB vi_fours vi_fours_of(__m256i bytes)
+#define VI_TAP_BYTES 1
+
+VF_VERB __m256i vi_dot_fours(__m256i sum, __m256i taps, const int8_t *w)
 {
-    return bytes;
+    return _mm256_dpbusd_avx_epi32(sum, taps, _mm256_loadu_si256((const void *)w));
 }
 
 #include "arch/cpu/simd/i8__x86_256.h"

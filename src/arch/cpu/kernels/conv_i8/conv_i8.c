@@ -13,10 +13,12 @@
 #include "arch/cpu/kernels/window.h"
 #include "base/checked.h"
 
+#define MAX_TAPS 128 // of a depthwise convolution, a multiple of four
+
 bool ln_conv_i8_is_depthwise(const ln_conv_shape *s)
 {
     return s->group > 1 && s->group == s->in_channels && s->group == s->out_channels &&
-           s->kernel_h <= LN_CONV_I8_MAX_TAPS && s->kernel_w <= LN_CONV_I8_MAX_TAPS / s->kernel_h;
+           s->kernel_h <= MAX_TAPS && s->kernel_w <= MAX_TAPS / s->kernel_h;
 }
 
 static size_t products_of(const ln_conv_shape *s) // that an output sums up
@@ -223,21 +225,24 @@ static void run_group(ln_cpu_isa isa, const ln_conv_i8_args *a, size_t group, vo
 // What the workspace holds: all of it, or how much.
 typedef struct depthwise_parts {
     int8_t *weights, *ones;
-    int32_t *addends;
+    int32_t *addends, *columns;
     uint8_t *outside;
 } depthwise_parts;
 
 static size_t divide_workspace(const ln_conv_shape *s, char *block, depthwise_parts *parts)
 {
     const size_t blocks = ln_div_up(s->out_channels, LN_TAPS_I8_MAX_CHANNELS);
-    const size_t four_bytes = 4 * LN_TAPS_I8_MAX_CHANNELS, fours = fours_of(s);
+    const size_t fours_bytes =
+        fours_of(s) * 4 * LN_TAPS_I8_MAX_CHANNELS * LN_TAPS_I8_MAX_WEIGHT_BYTES;
     size_t taken = 0;
     parts->weights = (int8_t *)block;
-    taken += blocks * fours * four_bytes;
+    taken += blocks * fours_bytes;
     parts->ones = (int8_t *)(block ? block + taken : NULL);
-    taken += fours * four_bytes;
+    taken += fours_bytes;
     parts->addends = (int32_t *)(void *)(block ? block + taken : NULL);
     taken += ln_conv_i8_channels(s) * sizeof(int32_t);
+    parts->columns = (int32_t *)(void *)(block ? block + taken : NULL);
+    taken += blocks * 3 * LN_TAPS_I8_MAX_CHANNELS * sizeof(int32_t);
     parts->outside = (uint8_t *)(block ? block + taken : NULL);
     taken += blocks * LN_TAPS_I8_MAX_CHANNELS;
     return taken;
@@ -302,28 +307,38 @@ static bool is_whole(const ln_window_1d *columns, size_t column)
     return taps.first == 0 && taps.end == columns->kernel;
 }
 
+// Whether as many bytes as a block has channels can be read at each tap of so many pixels.
+static bool has_more(const depthwise *d, const uint8_t *const *taps, const size_t *steps,
+                     size_t pixels)
+{
+    const ln_conv_shape *s = &d->args->shape;
+    const uint8_t *x_end =
+        (const uint8_t *)d->args->x + s->batch * s->in_h * s->in_w * s->in_channels;
+    for (size_t i = 0; i < d->taps.taps; i++)
+        if (steps[i] > 0 && taps[i] + (pixels - 1) * steps[i] + LN_TAPS_I8_MAX_CHANNELS > x_end)
+            return false;
+    return true;
+}
+
 static void run_row(const depthwise *d, size_t row)
 {
     const ln_conv_shape *s = &d->args->shape;
     const ln_window_1d columns = ln_conv_columns(s);
-    const uint8_t *taps[LN_CONV_I8_MAX_TAPS];
-    size_t steps[LN_CONV_I8_MAX_TAPS], count = 4 * d->taps.fours;
+    const uint8_t *taps[MAX_TAPS];
+    size_t steps[MAX_TAPS];
     ln_taps_i8_args args = d->taps;
-    const size_t y_step =
-        s->out_channels * (args.epilogue.result == LN_I8_TO_BYTES ? 1 : sizeof(int32_t));
-    args.taps = taps;
-    args.y = (char *)d->args->y + row * s->out_w * y_step;
-    bool was_whole = false;
-    for (size_t x = 0; x < s->out_w; x++) {
-        bool whole = is_whole(&columns, x);
-        if (whole && was_whole)
-            for (size_t i = 0; i < count; i++)
-                taps[i] += steps[i];
-        else
-            find_taps(d, row / s->out_h, row % s->out_h, x, taps, steps);
-        was_whole = whole;
+    args.at = taps;
+    args.steps = steps;
+    args.y = (char *)d->args->y + row * s->out_w * args.y_step;
+    for (size_t x = 0; x < s->out_w; x += args.pixels) {
+        args.pixels = 1;
+        if (is_whole(&columns, x))
+            while (x + args.pixels < s->out_w && is_whole(&columns, x + args.pixels))
+                args.pixels++;
+        find_taps(d, row / s->out_h, row % s->out_h, x, taps, steps);
+        args.has_more = has_more(d, taps, steps, args.pixels);
         d->kernel->run(&args);
-        args.y = (char *)args.y + y_step;
+        args.y = (char *)args.y + args.pixels * args.y_step;
     }
 }
 
@@ -335,49 +350,69 @@ static void run_rows(void *user, size_t index)
         run_row(d, row);
 }
 
-// The weights of a block of so many channels with 1 in the place of each tap.
-static void make_ones(const ln_conv_shape *s, size_t channels, int8_t *ones)
+// The weights of a block with 1 in the place of each tap.
+static void make_ones(const ln_conv_shape *s, const ln_taps_i8_kernel *kernel, int8_t *ones)
 {
-    const size_t taps = s->kernel_h * s->kernel_w;
-    for (size_t t = 0; t < 4 * fours_of(s); t++)
-        for (size_t c = 0; c < channels; c++)
-            ones[t / 4 * 4 * channels + 4 * c + t % 4] = t < taps;
+    const size_t taps = s->kernel_h * s->kernel_w, channels = kernel->channels;
+    int8_t four[4 * LN_TAPS_I8_MAX_CHANNELS];
+    for (size_t t = 0; t < taps; t += 4, ones += 4 * channels * kernel->weight_bytes) {
+        for (size_t i = 0; i < 4 * channels; i++)
+            four[i] = t + i % 4 < taps;
+        kernel->arrange(channels, 1, four, ones);
+    }
+}
+
+static void find_addends(const ln_conv_i8_args *a, uint32_t zero, int32_t *addends)
+{
+    const int32_t *sums = depthwise_sums(&a->shape, a->packed);
+    for (size_t c = 0; c < ln_gemm_i8_columns(a->shape.out_channels); c++)
+        addends[c] = (int32_t)((a->bias ? (uint32_t)a->bias[c] : 0) - zero * (uint32_t)sums[c]);
+}
+
+// The weights and what columns have, as the kernel wants them.
+static void arrange(const ln_conv_i8_args *a, const ln_taps_i8_kernel *kernel,
+                    const depthwise_parts *parts, ln_taps_i8_args *taps)
+{
+    const ln_conv_shape *s = &a->shape;
+    kernel->arrange(s->out_channels, fours_of(s), a->packed, parts->weights);
+    if (a->zeros)
+        make_ones(s, kernel, parts->ones);
+    memset(parts->outside, (uint8_t)a->zero,
+           ln_div_up(s->out_channels, LN_TAPS_I8_MAX_CHANNELS) * LN_TAPS_I8_MAX_CHANNELS);
+    const uint32_t zero = (uint32_t)a->zero + taps->flip - (uint32_t)kernel->offset;
+    taps->row_zero = (int32_t)((uint32_t)taps->taps * zero);
+    find_addends(a, zero, parts->addends);
+    taps->weights = parts->weights;
+    taps->ones = a->zeros ? parts->ones : NULL;
+    taps->epilogue = a->epilogue;
+    taps->epilogue.addends = parts->addends;
+    taps->epilogue.column_zeros = a->zeros;
+    if (kernel->arrange_columns)
+        kernel->arrange_columns(s->out_channels, &taps->epilogue, parts->columns);
+    taps->columns = parts->columns;
 }
 
 static void run_depthwise(ln_cpu_isa isa, const ln_conv_i8_args *a, char *workspace, ln_pool *pool)
 {
     const ln_conv_shape *s = &a->shape;
     const ln_taps_i8_kernel *kernel = ln_taps_i8_select(isa);
-    const size_t taps = s->kernel_h * s->kernel_w, fours = fours_of(s);
-    const uint32_t zero = (uint32_t)a->zero + (a->is_signed ? 128 : 0) - (uint32_t)kernel->offset;
-    const int32_t *sums = depthwise_sums(s, a->packed);
+    const size_t taps = s->kernel_h * s->kernel_w;
+    const size_t y_bytes = a->epilogue.result == LN_I8_TO_BYTES ? 1 : sizeof(int32_t);
     depthwise_parts parts;
     divide_workspace(s, workspace, &parts);
-    kernel->arrange(s->out_channels, fours, a->packed, parts.weights);
-    memset(parts.outside, (uint8_t)a->zero,
-           ln_div_up(s->out_channels, LN_TAPS_I8_MAX_CHANNELS) * LN_TAPS_I8_MAX_CHANNELS);
-    for (size_t c = 0; c < ln_gemm_i8_columns(s->out_channels); c++)
-        parts.addends[c] =
-            (int32_t)((a->bias ? (uint32_t)a->bias[c] : 0) - zero * (uint32_t)sums[c]);
-    if (a->zeros)
-        make_ones(s, kernel->channels, parts.ones);
     depthwise d = {
         .args = a,
         .kernel = kernel,
         .taps = {.channels = s->out_channels,
-                 .fours = fours,
+                 .taps = taps,
                  .flip = a->is_signed ? 128 : 0,
-                 .weights = parts.weights,
-                 .ones = a->zeros ? parts.ones : NULL,
-                 .row_zero = (int32_t)((uint32_t)taps * zero),
-                 .epilogue = a->epilogue},
+                 .y_step = s->out_channels * y_bytes},
         .outside = parts.outside,
         .row_count = s->batch * s->out_h,
     };
-    d.taps.epilogue.addends = parts.addends;
-    d.taps.epilogue.column_zeros = a->zeros;
+    arrange(a, kernel, &parts, &d.taps);
     const double outputs = (double)d.row_count * (double)(s->out_w * s->out_channels);
-    d.task_count = ln_task_count(outputs * (double)fours / 16 / 1000, d.row_count, pool);
+    d.task_count = ln_task_count(outputs * (double)fours_of(s) / 16 / 1000, d.row_count, pool);
     ln_pool_run(pool, d.task_count, run_rows, &d);
 }
 

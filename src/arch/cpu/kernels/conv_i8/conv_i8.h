@@ -21,9 +21,6 @@
 
 LN_CPPSTART
 
-// Of a depthwise convolution, a multiple of four; others of more taps are products of groups.
-#define LN_CONV_I8_MAX_TAPS 128
-
 // Whether each output channel reads the one input channel of its number.
 bool ln_conv_i8_is_depthwise(const ln_conv_shape *shape);
 

@@ -6,29 +6,22 @@
 
 #include <string.h>
 
-#include "arch/cpu/kernels/depthwise/depthwise.h"
 #include "arch/cpu/kernels/few_inputs/few_inputs.h"
 #include "arch/cpu/kernels/tasks.h"
 #include "arch/cpu/kernels/window.h"
 
-// Each product is at most 255 * 255 by absolute value, and 258 of them are below 2^24.
-#define MAX_EXACT_TERMS 258
-
-// Of more, bytes are faster where an image has few channels.
-#define MAX_TERMS_OF_FEW_INPUTS 100
-
-_Static_assert(LN_CONV_I8_MAX_TAPS <= MAX_EXACT_TERMS && MAX_TERMS_OF_FEW_INPUTS <= MAX_EXACT_TERMS,
-               "floats would round sums");
+// Of more, bytes are faster. Each product is at most 255 * 255 by absolute value, and sums of 258
+// are below 2^24.
+#define MAX_TERMS 100
 
 // Floats of a tile's inputs and outputs.
 #define TILE_FLOATS ((size_t)7 << 10)
 
-// The largest tile where it is not cut for its size. Inputs at the borders of tiles are widened
-// again, so that narrow ones of several rows are better than wide ones of one.
-#define TILE_COLUMNS            56
-#define TILE_CHANNELS           64
-#define TILE_DEPTHWISE_COLUMNS  14
-#define TILE_DEPTHWISE_CHANNELS 32
+// The largest tile where it is not cut for its size, and columns to which it may be cut. Inputs at
+// the borders of tiles are widened again.
+#define TILE_COLUMNS     56
+#define TILE_MIN_COLUMNS 14
+#define TILE_CHANNELS    64
 
 #define MAX_TASKS 8 // that have a tile in the workspace
 #define ALIGNED   16
@@ -53,8 +46,7 @@ static size_t inputs_of(const ln_window_1d *w, size_t outputs)
 static size_t tile_inputs(const ln_conv_shape *s, const tiling *t)
 {
     const ln_window_1d rows = ln_conv_rows(s), columns = ln_conv_columns(s);
-    const size_t channels = s->group > 1 ? t->channels : s->in_channels;
-    return ln_div_up(inputs_of(&rows, t->rows) * inputs_of(&columns, t->columns) * channels,
+    return ln_div_up(inputs_of(&rows, t->rows) * inputs_of(&columns, t->columns) * s->in_channels,
                      ALIGNED) *
            ALIGNED;
 }
@@ -67,12 +59,11 @@ static size_t tile_floats(const ln_conv_shape *s, const tiling *t)
 // False: the smallest tile is too large.
 static bool find_tiling(const ln_conv_shape *s, tiling *t)
 {
-    const size_t columns = s->group > 1 ? TILE_DEPTHWISE_COLUMNS : TILE_COLUMNS;
-    const size_t channels = s->group > 1 ? TILE_DEPTHWISE_CHANNELS : TILE_CHANNELS;
-    *t = (tiling){1, ln_min(s->out_w, columns), ln_min(s->out_channels, channels)};
+    *t = (tiling){1, ln_min(s->out_w, (size_t)TILE_COLUMNS),
+                  ln_min(s->out_channels, (size_t)TILE_CHANNELS)};
     while (tile_floats(s, t) > TILE_FLOATS && t->channels > ALIGNED)
         t->channels = ln_div_up(t->channels / 2, ALIGNED) * ALIGNED;
-    while (tile_floats(s, t) > TILE_FLOATS && t->columns > TILE_DEPTHWISE_COLUMNS)
+    while (tile_floats(s, t) > TILE_FLOATS && t->columns > TILE_MIN_COLUMNS)
         t->columns = ln_div_up(t->columns, 2);
     if (tile_floats(s, t) > TILE_FLOATS)
         return false;
@@ -92,10 +83,8 @@ static bool is_of_few_inputs(const ln_conv_shape *s)
 bool ln_in_floats_fits(const ln_conv_shape *s)
 {
     tiling t;
-    return s->out_h > 0 && s->out_w > 0 &&
-           (ln_conv_i8_is_depthwise(s) ||
-            (is_of_few_inputs(s) && terms_of(s) <= MAX_TERMS_OF_FEW_INPUTS)) &&
-           find_tiling(s, &t);
+    return s->group == 1 && s->out_h > 0 && s->out_w > 0 && terms_of(s) <= MAX_TERMS &&
+           is_of_few_inputs(s) && find_tiling(s, &t);
 }
 
 bool ln_in_floats_is_faster(ln_cpu_isa isa, const ln_conv_shape *s)
@@ -159,23 +148,18 @@ static axis_part part_of(const ln_window_1d *w, size_t outputs, size_t tiles, si
 }
 
 static void widen_tile(const floats_job *j, const axis_part *rows, const axis_part *columns,
-                       size_t image, size_t channel, size_t channels, float *to)
+                       size_t image, float *to)
 {
     const ln_conv_i8_args *a = j->args;
     const ln_conv_shape *s = &a->shape;
     const size_t pixel = (image * s->in_h + rows->in_first) * s->in_w + columns->in_first;
-    const bool is_whole = channels == s->in_channels;
-    ln_widened_rows r = {.x = (const uint8_t *)a->x + pixel * s->in_channels + channel,
-                         .rows = is_whole ? 1 : columns->in,
-                         .len = is_whole ? columns->in * channels : channels,
-                         .step = s->in_channels,
+    ln_widened_rows r = {.x = (const uint8_t *)a->x + pixel * s->in_channels,
+                         .rows = rows->in,
+                         .len = columns->in * s->in_channels,
+                         .step = s->in_w * s->in_channels,
                          .flip = a->is_signed ? 128 : 0,
                          .zero = a->zero + (a->is_signed ? 128 : 0)};
-    for (size_t i = 0; i < rows->in; i++) {
-        j->kernels->widen(&r, to);
-        r.x += s->in_w * s->in_channels;
-        to += columns->in * channels;
-    }
+    j->kernels->widen(&r, to);
 }
 
 static void finish_tile(const floats_job *j, const axis_part *rows, const axis_part *columns,
@@ -205,11 +189,10 @@ static void convolve_tile(const floats_job *j, const axis_part *rows, const axis
                           size_t channel, size_t channels, const float *x, float *y)
 {
     const ln_conv_shape *s = &j->args->shape;
-    const bool is_depthwise = s->group > 1;
     ln_conv_nhwc_f32_args args = {.shape = *s,
                                   .x = x,
-                                  .x_stride = is_depthwise ? channels : s->in_channels,
-                                  .packed = j->parts.weights,
+                                  .x_stride = s->in_channels,
+                                  .packed = j->parts.weights + channel * terms_of(s),
                                   .tap_stride = ln_gemm_i8_columns(s->out_channels),
                                   .y = y,
                                   .y_stride = channels};
@@ -221,14 +204,7 @@ static void convolve_tile(const floats_job *j, const axis_part *rows, const axis
     args.shape.pad_top = rows->pad;
     args.shape.pad_left = columns->pad;
     args.shape.out_channels = channels;
-    if (is_depthwise) {
-        args.shape.group = args.shape.in_channels = channels;
-        args.packed += channel;
-        ln_depthwise_nhwc_f32_select(j->isa)(&args, 0, rows->out);
-    } else {
-        args.packed += channel * terms_of(s);
-        ln_few_inputs_f32(j->isa, &args, NULL);
-    }
+    ln_few_inputs_f32(j->isa, &args, NULL);
 }
 
 static void run_tile(const floats_job *j, size_t index, float *tile)
@@ -244,10 +220,8 @@ static void run_tile(const floats_job *j, size_t index, float *tile)
     const axis_part rows = part_of(&row_window, s->out_h, j->row_tiles, index % j->row_tiles);
     const size_t image = index / j->row_tiles;
     float *sums = tile + tile_inputs(s, &j->tiling);
-    if (s->group > 1)
-        widen_tile(j, &rows, &columns, image, channel, channels, tile);
-    else if (channel == 0)
-        widen_tile(j, &rows, &columns, image, 0, s->in_channels, tile);
+    if (channel == 0)
+        widen_tile(j, &rows, &columns, image, tile);
     convolve_tile(j, &rows, &columns, channel, channels, tile, sums);
     finish_tile(j, &rows, &columns, image, channel, channels, sums);
 }
@@ -274,9 +248,7 @@ static void widen_weights(const floats_job *j)
     const ln_conv_i8_args *a = j->args;
     const ln_conv_shape *s = &a->shape;
     const size_t columns = ln_gemm_i8_columns(s->out_channels), terms = terms_of(s);
-    // Depthwise weights are one panel of all channels.
-    const size_t panel = s->group > 1 ? columns : LN_TILE_I8_LANES;
-    const size_t panel_bytes = ln_div_up(terms, 4) * 4 * panel;
+    const size_t panel = LN_TILE_I8_LANES, panel_bytes = ln_div_up(terms, 4) * 4 * panel;
     for (size_t c = 0; c < columns; c += panel)
         for (size_t t = 0; t < terms; t += 4)
             j->kernels->widen_fours(panel, ln_min(terms - t, (size_t)4),

@@ -12,10 +12,9 @@
 
 LN_CPPSTART
 
-// Whether floats do it: depthwise convolutions, and those of few channels and taps. And whether
-// they do it faster than the bytes of a set of instructions.
+// Whether floats do it: convolutions of few channels and taps. And whether they do it faster than
+// the bytes of a set of instructions.
 bool ln_in_floats_fits(const ln_conv_shape *shape);
-
 bool ln_in_floats_is_faster(ln_cpu_isa isa, const ln_conv_shape *shape);
 
 // Only what fits. The workspace has the same size on every machine.

@@ -9,32 +9,56 @@
 #include "arch/cpu/kernels/gemm_i8/epilogue_i8.h"
 #include "base/minmax.h"
 
-#define TAPS_FOUR_BYTES (4 * VI_TAP_CHANNELS)
+#define TAPS_FOUR_BYTES (4 * VI_TAP_BYTES * VI_TAP_CHANNELS)
 
 typedef struct taps_sums {
     _Alignas(64) int32_t of[VI_TAP_CHANNELS];
 } taps_sums;
 
-VF_VERB void taps_dot(const ln_taps_i8_args *a, size_t first, const size_t n, const int8_t *w,
-                      taps_sums *out)
+static size_t taps_fours(const ln_taps_i8_args *a)
 {
-    vi_sum sums[VI_TAP_SUMS];
-    for (size_t q = 0; q < VI_TAP_SUMS; q++)
-        sums[q] = vi_zero();
-    for (size_t i = 0; i < a->fours; i++, w += TAPS_FOUR_BYTES) {
-        const uint8_t *const *at = a->taps + 4 * i;
+    return ln_div_up(a->taps, 4);
+}
+
+// The channel that block `index` begins with.
+static inline size_t taps_first(size_t channels, size_t index)
+{
+    const size_t first = index * VI_TAP_CHANNELS;
+    return channels < VI_TAP_CHANNELS ? 0 : ln_min(first, channels - VI_TAP_CHANNELS);
+}
+
+VF_VERB void taps_dot(const ln_taps_i8_args *a, size_t first, const size_t n, const int8_t *w,
+                      vi_tap_sum sums[VI_TAP_SUMS])
+{
+    const uint8_t *const *at = a->at;
+    const bool has_one = a->taps % 4 == 1; // in the last four
+    for (size_t i = taps_fours(a) - has_one; i > 0; i--, at += 4, w += TAPS_FOUR_BYTES) {
         const uint8_t *const taps[4] = {at[0] + first, at[1] + first, at[2] + first, at[3] + first};
-        vi_dot_taps(sums, taps, n, a->flip, w);
+        vi_dot_taps(sums, taps, false, n, a->flip, w);
     }
+    if (has_one) {
+        const uint8_t *const taps[4] = {at[0] + first, at[1] + first, at[2] + first, at[3] + first};
+        vi_dot_taps(sums, taps, true, n, a->flip, w);
+    }
+}
+
+// ---- Any result, through memory ----
+
+static void taps_sum_up(const ln_taps_i8_args *a, size_t first, size_t n, const int8_t *w,
+                        taps_sums *out)
+{
+    vi_tap_sum sums[VI_TAP_SUMS];
+    for (size_t q = 0; q < VI_TAP_SUMS; q++)
+        sums[q] = vi_tap_zero();
+    taps_dot(a, first, n, w, sums);
     vi_store_taps(out->of, sums);
 }
 
 // Weights with zero points are rare.
-static __attribute__((noinline)) void taps_subtract_zeros(const ln_taps_i8_args *a, size_t first,
-                                                          size_t n, taps_sums *sums)
+static void taps_subtract_zeros(const ln_taps_i8_args *a, size_t first, size_t n, taps_sums *sums)
 {
     taps_sums alone;
-    taps_dot(a, first, n, a->ones, &alone);
+    taps_sum_up(a, first, n, a->ones, &alone);
     const int32_t *zeros = a->epilogue.column_zeros + first;
     for (size_t c = 0; c < n; c++) {
         uint32_t row = (uint32_t)alone.of[c] - (uint32_t)a->row_zero;
@@ -42,16 +66,14 @@ static __attribute__((noinline)) void taps_subtract_zeros(const ln_taps_i8_args 
     }
 }
 
-static void taps_run(const ln_taps_i8_args *a)
+static __attribute__((noinline)) void taps_run_any(const ln_taps_i8_args *a, void *y)
 {
     const int8_t *w = a->weights;
-    for (size_t first = 0; first < a->channels; first += VI_TAP_CHANNELS) {
-        const size_t n = ln_min(a->channels - first, (size_t)VI_TAP_CHANNELS);
+    const size_t n = ln_min(a->channels, (size_t)VI_TAP_CHANNELS);
+    for (size_t i = 0; i * VI_TAP_CHANNELS < a->channels; i++) {
+        const size_t first = taps_first(a->channels, i);
         taps_sums sums;
-        if (n == VI_TAP_CHANNELS)
-            taps_dot(a, first, VI_TAP_CHANNELS, w, &sums);
-        else
-            taps_dot(a, first, n, w, &sums);
+        taps_sum_up(a, first, n, w, &sums);
         if (a->ones)
             taps_subtract_zeros(a, first, n, &sums);
         for (size_t c = 0; c < n; c += VF_LANES) {
@@ -60,32 +82,141 @@ static void taps_run(const ln_taps_i8_args *a)
                                               .sums = sums.of + c,
                                               .epilogue = &a->epilogue,
                                               .column = first + c};
-            epilogue_put(&columns, a->y);
+            epilogue_put(&columns, y);
         }
-        w += a->fours * TAPS_FOUR_BYTES;
+        w += taps_fours(a) * TAPS_FOUR_BYTES;
     }
 }
 
 static void taps_arrange(size_t channels, size_t fours, const int8_t *packed, int8_t *to)
 {
     const size_t padded = ln_div_up(channels, 16) * 16;
-    for (size_t first = 0; first < channels; first += VI_TAP_CHANNELS) {
-        for (size_t i = 0; i < fours; i++, to += TAPS_FOUR_BYTES) {
-            const int8_t *from = packed + 4 * (i * padded + first);
-            const size_t n = ln_min(padded - first, (size_t)VI_TAP_CHANNELS);
+    const size_t n = ln_min(channels, (size_t)VI_TAP_CHANNELS);
+    for (size_t i = 0; i * VI_TAP_CHANNELS < channels; i++) {
+        const int8_t *from = packed + 4 * taps_first(channels, i);
+        for (size_t k = 0; k < fours; k++, from += 4 * padded, to += TAPS_FOUR_BYTES) {
+#ifdef VI_TAPS_TO_BYTES
+            int8_t four[4 * VI_TAP_CHANNELS] = {0};
+            memcpy(four, from, 4 * n);
+            for (size_t q = 0; q < VI_TAP_SUMS; q++)
+                vi_store_tap_weights(to, q, vi_load_ordered(four, q));
+#else
             memset(to, 0, TAPS_FOUR_BYTES);
-            for (size_t c = 0; c < n; c++)
-                memcpy(to + 4 * vi_tap_place(c), from + 4 * c, 4);
+            memcpy(to, from, 4 * n);
+#endif
         }
     }
 }
 
-_Static_assert(VI_TAP_CHANNELS <= LN_TAPS_I8_MAX_CHANNELS, "workspaces are for smaller blocks");
+#ifdef VI_TAPS_TO_BYTES
+
+// ---- Bytes, from registers ----
+
+// Of a block: addends, factors, bias.
+#define TAPS_COLUMNS (3 * VI_TAP_CHANNELS)
+
+static void taps_arrange_column(const void *channels, size_t first, size_t n, int32_t *to)
+{
+    int32_t some[VI_TAP_CHANNELS] = {0};
+    if (channels)
+        memcpy(some, (const int32_t *)channels + first, n * sizeof *some);
+    for (size_t q = 0; q < VI_TAP_SUMS; q++)
+        _mm256_storeu_si256((void *)(to + 8 * q), vi_load_ordered(some, q));
+}
+
+static void taps_arrange_columns(size_t channels, const ln_epilogue_i8 *e, int32_t *to)
+{
+    const size_t n = ln_min(channels, (size_t)VI_TAP_CHANNELS);
+    for (size_t i = 0; i * VI_TAP_CHANNELS < channels; i++, to += TAPS_COLUMNS) {
+        const size_t first = taps_first(channels, i);
+        taps_arrange_column(e->addends, first, n, to);
+        taps_arrange_column(e->factors, first, n, to + VI_TAP_CHANNELS);
+        taps_arrange_column(e->bias, first, n, to + (size_t)2 * VI_TAP_CHANNELS);
+    }
+}
+
+static void taps_move(const ln_taps_i8_args *a)
+{
+    _Static_assert(sizeof *a->at == 8 && sizeof *a->steps == 8, "a vector has four");
+    for (size_t i = 0; i < a->taps; i += 4) {
+        __m256i *at = (void *)(a->at + i);
+        const __m256i *steps = (const void *)(a->steps + i);
+        _mm256_storeu_si256(at,
+                            _mm256_add_epi64(_mm256_loadu_si256(at), _mm256_loadu_si256(steps)));
+    }
+}
+
+static void taps_run_bytes(const ln_taps_i8_args *a, const vi_bounds *bounds, uint8_t *y)
+{
+    const size_t n = ln_min(a->channels, (size_t)VI_TAP_CHANNELS);
+    const int8_t *w = a->weights;
+    const int32_t *addends = a->columns;
+    for (size_t i = 0; i * VI_TAP_CHANNELS < a->channels; i++, addends += TAPS_COLUMNS) {
+        const size_t first = taps_first(a->channels, i);
+        const float *factors = (const float *)(const void *)(addends + VI_TAP_CHANNELS);
+        vi_tap_sum sums[VI_TAP_SUMS];
+        LN_UNROLL
+        for (size_t q = 0; q < VI_TAP_SUMS; q++)
+            sums[q] = _mm256_loadu_si256((const void *)(addends + 8 * q));
+        taps_dot(a, first, VI_TAP_CHANNELS, w, sums);
+        vi_put_taps(y + first, n, sums, factors,
+                    a->epilogue.bias ? factors + VI_TAP_CHANNELS : NULL, bounds);
+        w += taps_fours(a) * TAPS_FOUR_BYTES;
+    }
+}
+
+static void taps_run(const ln_taps_i8_args *a)
+{
+    const ln_epilogue_i8 *e = &a->epilogue;
+    const vi_bounds bounds = vi_bounds_of(e->low, e->high, e->zero);
+    const bool is_quick =
+        e->result == LN_I8_TO_BYTES && !a->ones && (a->has_more || a->channels >= VI_TAP_CHANNELS);
+    uint8_t *y = a->y;
+    for (size_t i = 0; i < a->pixels; i++, y += a->y_step) {
+        if (is_quick)
+            taps_run_bytes(a, &bounds, y);
+        else
+            taps_run_any(a, y);
+        taps_move(a);
+    }
+}
+
+#define TAPS_ARRANGE_COLUMNS taps_arrange_columns
+
+#else
+
+static void taps_move(const ln_taps_i8_args *a)
+{
+    const uint8_t **at = a->at;
+    const size_t *steps = a->steps;
+    for (size_t i = 0; i < a->taps; i++)
+        at[i] += steps[i];
+}
+
+static void taps_run(const ln_taps_i8_args *a)
+{
+    char *y = a->y;
+    for (size_t i = 0; i < a->pixels; i++, y += a->y_step) {
+        taps_run_any(a, y);
+        taps_move(a);
+    }
+}
+
+#define TAPS_ARRANGE_COLUMNS NULL
+
+#endif
+
+_Static_assert(VI_TAP_CHANNELS >= LN_TAPS_I8_MIN_CHANNELS &&
+                   VI_TAP_CHANNELS <= LN_TAPS_I8_MAX_CHANNELS &&
+                   VI_TAP_BYTES <= LN_TAPS_I8_MAX_WEIGHT_BYTES,
+               "workspaces are for other blocks");
 const ln_taps_i8_kernel VI_KERNEL(ln_k_taps_i8) = {
     .channels = VI_TAP_CHANNELS,
+    .weight_bytes = VI_TAP_BYTES,
     .offset = VI_OFFSET,
     .run = taps_run,
     .arrange = taps_arrange,
+    .arrange_columns = TAPS_ARRANGE_COLUMNS,
 };
 
 #endif
