@@ -225,7 +225,7 @@ static ln_status read_packed(ln_call *call, packed_product *p)
 
 static size_t packed_workspace(size_t k, size_t n)
 {
-    size_t bytes = ln_gemm_i8_workspace(k, n, false);
+    size_t bytes = ln_gemm_i8_workspace(k, n);
     return bytes < SIZE_MAX / 2 ? column_bytes(n) + rounded(bytes) : SIZE_MAX;
 }
 
@@ -297,8 +297,7 @@ ln_status ln_cpu_accepts_quant_matmul(ln_call *call)
 static size_t stack_workspace(const ln_matmul_call *m, size_t *out_packed, size_t *out_product)
 {
     const size_t k = (size_t)m->b.rows, n = (size_t)m->b.columns;
-    const size_t packed = ln_gemm_i8_packed_bytes(k, n),
-                 product = ln_gemm_i8_workspace(k, n, false);
+    const size_t packed = ln_gemm_i8_packed_bytes(k, n), product = ln_gemm_i8_workspace(k, n);
     if (packed > SIZE_MAX / 4 || product > SIZE_MAX / 4)
         return SIZE_MAX;
     *out_packed = column_bytes(n);

@@ -6,8 +6,7 @@
 
 #include <stdbool.h>
 
-#define VI_FOURS_BYTES 4
-#define VI_OFFSET      128
+#define VI_OFFSET 128
 
 typedef int8x16_t vi_fours;
 typedef int8x16_t vi_bytes;

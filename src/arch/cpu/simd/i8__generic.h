@@ -10,8 +10,8 @@
 // and packed weights for them. A set that defines VI_TAPS_TO_BYTES has these in an order, and of a
 // width, of its own (i8_taps__x86.h).
 //
-// A row of A is expanded to fours first, VI_FOURS_BYTES each: a set may want words for bytes, or
-// signed bytes, whose sums then lack VI_OFFSET times those of the weights. Everything is exact.
+// A row of A is expanded to whole fours first: a set may want signed bytes, whose sums then lack
+// VI_OFFSET times those of the weights. Everything is exact.
 // VI_IN_FLOATS: floats convolve images of few channels faster.
 
 #ifndef LN_ARCH_CPU_SIMD_I8_GENERIC_H
@@ -26,11 +26,10 @@
 
 #define VI_KERNEL(name) name##__generic
 
-#define VI_FOURS_BYTES 4
-#define VI_OFFSET      0
-#define VI_ROWS        4 // of a tile
-#define VI_PANELS      1
-#define VI_IN_FLOATS   0
+#define VI_OFFSET    0
+#define VI_ROWS      4 // of a tile
+#define VI_PANELS    1
+#define VI_IN_FLOATS 0
 
 typedef uint32_t vi_sum __attribute__((vector_size(16)));
 typedef struct vi_fours {

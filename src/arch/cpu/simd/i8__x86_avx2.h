@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The verbs of byte products for AVX2. See i8__generic.h for what each means.
 //
-// Bytes are widened to words: products of two bytes, added two by two, would saturate in 16 bits
-// (vpmaddubsw), those of words do not. Fours are words 0, 2, 1, 3, since the even and the odd bytes
-// of weights are what two shifts give.
+// Products of bytes, added two by two, saturate in 16 bits (vpmaddubsw), unless the weights are
+// narrow (tile_i8.h). Those of words do not: even and odd bytes are widened to words first.
 
 #ifndef LN_ARCH_CPU_SIMD_I8_X86_AVX2_H
 #define LN_ARCH_CPU_SIMD_I8_X86_AVX2_H
@@ -14,82 +13,77 @@
 
 #define VI_KERNEL(name) name##__x86_avx2
 
-#define VI_FOURS_BYTES 8
-#define VI_OFFSET      0
-#define VI_ROWS        6
-#define VI_PANELS      1
-#define VI_IN_FLOATS   1
+#define VI_OFFSET    0
+#define VI_ROWS      8
+#define VI_PANELS    1
+#define VI_IN_FLOATS 1
 
 typedef __m256i vi_sum;
-typedef struct vi_fours {
-    __m256i even, odd;
-} vi_fours;
-typedef vi_fours vi_bytes;
+typedef __m256i vi_fours;
+typedef __m256i vi_bytes;
 
 VF_VERB vi_fours vi_load_fours(const void *p)
 {
-    int32_t even, odd;
-    memcpy(&even, p, sizeof even);
-    memcpy(&odd, (const char *)p + sizeof even, sizeof odd);
-    return (vi_fours){_mm256_set1_epi32(even), _mm256_set1_epi32(odd)};
+    int32_t four;
+    memcpy(&four, p, sizeof four);
+    return _mm256_set1_epi32(four);
 }
 
 VF_VERB vi_bytes vi_load_bytes(const int8_t *p)
 {
-    __m256i w = _mm256_loadu_si256((const void *)p);
-    return (vi_bytes){_mm256_srai_epi16(_mm256_slli_epi16(w, 8), 8), _mm256_srai_epi16(w, 8)};
+    return _mm256_loadu_si256((const void *)p);
 }
 
-// A tile takes even bytes, then odd ones, so that six rows of sums leave registers for weights.
-#define VI_PARTS 2
-typedef __m256i vi_part;
-
-VF_VERB vi_part vi_load_fours_part(const void *p, const size_t part)
-{
-    int32_t words;
-    memcpy(&words, (const char *)p + 4 * part, sizeof words);
-    return _mm256_set1_epi32(words);
-}
-
-VF_VERB vi_part vi_load_bytes_part(const int8_t *p, const size_t part)
-{
-    __m256i w = _mm256_loadu_si256((const void *)p);
-    return _mm256_srai_epi16(part == 0 ? _mm256_slli_epi16(w, 8) : w, 8);
-}
-
-VF_VERB vi_sum vi_dot_part(vi_sum sum, vi_part a, vi_part w)
-{
-    sum = _mm256_add_epi32(sum, _mm256_madd_epi16(a, w));
-    // Compilers would add the products of both parts first, and keep those of the first in memory.
-    __asm__("" : "+x"(sum));
-    return sum;
-}
-
+// Of narrow weights.
 VF_VERB vi_sum vi_dot(vi_sum sum, vi_fours a, vi_bytes w)
 {
-    sum = _mm256_add_epi32(sum, _mm256_madd_epi16(a.even, w.even));
-    return _mm256_add_epi32(sum, _mm256_madd_epi16(a.odd, w.odd));
+    const __m256i pairs = _mm256_maddubs_epi16(a, w);
+    return _mm256_add_epi32(sum, _mm256_madd_epi16(pairs, _mm256_set1_epi16(1)));
+}
+
+// Even and odd bytes as words: of any weights.
+VF_VERB __m256i vi_even_bytes(vi_bytes w)
+{
+    return _mm256_srai_epi16(_mm256_slli_epi16(w, 8), 8);
+}
+
+VF_VERB __m256i vi_odd_bytes(vi_bytes w)
+{
+    return _mm256_srai_epi16(w, 8);
+}
+
+// Of a four that vi_widen has made.
+VF_VERB vi_sum vi_dot_words(vi_sum sum, const char *words, __m256i even, __m256i odd)
+{
+    sum = _mm256_add_epi32(sum, _mm256_madd_epi16(vi_load_fours(words), even));
+    return _mm256_add_epi32(sum, _mm256_madd_epi16(vi_load_fours(words + 4), odd));
+}
+
+// Fours to words 0, 2, 1, 3.
+VF_VERB void vi_widen(char *words, const char *from, size_t fours)
+{
+    const __m128i order = _mm_setr_epi8(0, -1, 2, -1, 1, -1, 3, -1, 4, -1, 6, -1, 5, -1, 7, -1);
+    for (; fours >= 2; fours -= 2, from += 8, words += 16)
+        _mm_storeu_si128((void *)words,
+                         _mm_shuffle_epi8(_mm_loadl_epi64((const void *)from), order));
+    if (fours) {
+        int32_t four;
+        memcpy(&four, from, sizeof four);
+        _mm_storel_epi64((void *)words, _mm_shuffle_epi8(_mm_cvtsi32_si128(four), order));
+    }
 }
 
 VF_VERB void vi_expand(void *to, const uint8_t *from, size_t k, uint8_t flip)
 {
-    uint16_t *words = to;
-    const __m128i order = _mm_setr_epi8(0, -1, 2, -1, 1, -1, 3, -1, 4, -1, 6, -1, 5, -1, 7, -1);
-    const __m128i flips = _mm_set1_epi8((char)flip);
+    uint8_t *bytes = to;
+    const __m256i flips = _mm256_set1_epi8((char)flip);
     size_t i = 0;
-    for (; i + 8 <= k; i += 8) {
-        __m128i bytes = _mm_xor_si128(_mm_loadl_epi64((const void *)(from + i)), flips);
-        _mm_storeu_si128((void *)(words + i), _mm_shuffle_epi8(bytes, order));
-    }
-    for (; i < k; i += 4) {
-        uint8_t four[4] = {0};
-        for (size_t q = 0; q < 4 && i + q < k; q++)
-            four[q] = from[i + q] ^ flip;
-        words[i] = four[0];
-        words[i + 1] = four[2];
-        words[i + 2] = four[1];
-        words[i + 3] = four[3];
-    }
+    for (; i + 32 <= k; i += 32)
+        _mm256_storeu_si256((void *)(bytes + i),
+                            _mm256_xor_si256(_mm256_loadu_si256((const void *)(from + i)), flips));
+    for (; i < k; i++)
+        bytes[i] = from[i] ^ flip;
+    memset(bytes + k, 0, (0 - k) & 3);
 }
 
 #define VI_TAP_BYTES 2

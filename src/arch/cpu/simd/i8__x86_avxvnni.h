@@ -10,11 +10,10 @@
 
 #define VI_KERNEL(name) name##__x86_avxvnni
 
-#define VI_FOURS_BYTES 4
-#define VI_OFFSET      0
-#define VI_ROWS        6
-#define VI_PANELS      1
-#define VI_IN_FLOATS   0
+#define VI_OFFSET    0
+#define VI_ROWS      6
+#define VI_PANELS    1
+#define VI_IN_FLOATS 0
 
 typedef __m256i vi_sum;
 typedef __m256i vi_fours;

@@ -253,7 +253,7 @@ static size_t workspace_of_bytes(const ln_conv_shape *s)
     depthwise_parts parts;
     if (ln_conv_i8_is_depthwise(s))
         return divide_workspace(s, NULL, &parts);
-    return ln_gemm_i8_workspace(products_of(s), s->out_channels / s->group, !is_pointwise(s));
+    return ln_gemm_i8_workspace(products_of(s), s->out_channels / s->group);
 }
 
 size_t ln_conv_i8_workspace(const ln_conv_shape *s)

@@ -30,6 +30,12 @@ static size_t panel_bytes(size_t k)
     return fours_of(k) * 4 * LN_TILE_I8_LANES;
 }
 
+// Numbers of the order of half a panel.
+static size_t order_len(size_t k)
+{
+    return fours_of(k) <= UINT16_MAX ? fours_of(k) + 1 : 0;
+}
+
 size_t ln_gemm_i8_columns(size_t n)
 {
     return ln_div_up(n, LN_TILE_I8_LANES) * LN_TILE_I8_LANES;
@@ -39,16 +45,24 @@ size_t ln_gemm_i8_columns(size_t n)
 
 size_t ln_gemm_i8_packed_bytes(size_t k, size_t n)
 {
-    size_t panels = ln_div_up(n, LN_TILE_I8_LANES), len;
-    if (k > SIZE_MAX / 128 ||
-        !ln_size_mul(panels, panel_bytes(k) + LN_TILE_I8_LANES * sizeof(int32_t), &len))
+    const size_t panels = ln_div_up(n, LN_TILE_I8_LANES);
+    size_t len;
+    if (k > SIZE_MAX / 128 || !ln_size_mul(panels,
+                                           panel_bytes(k) + LN_TILE_I8_LANES * sizeof(int32_t) +
+                                               2 * order_len(k) * sizeof(uint16_t),
+                                           &len))
         return SIZE_MAX;
-    return len;
+    return ln_round_up(len, sizeof(int32_t));
 }
 
 static int32_t *column_sums(const int8_t *packed, size_t k, size_t n)
 {
     return (int32_t *)(uintptr_t)(packed + ln_div_up(n, LN_TILE_I8_LANES) * panel_bytes(k));
+}
+
+static uint16_t *orders(const int8_t *packed, size_t k, size_t n)
+{
+    return (uint16_t *)(void *)(column_sums(packed, k, n) + ln_gemm_i8_columns(n));
 }
 
 typedef struct pack_job {
@@ -58,6 +72,35 @@ typedef struct pack_job {
     size_t row_step, column_step;
     int8_t *packed;
 } pack_job;
+
+// The sums of two products of bytes with these, each at most 255, are within 16 bits.
+static bool is_narrow_pair(int a, int b)
+{
+    const int up = (a > 0 ? a : 0) + (b > 0 ? b : 0), down = (a < 0 ? a : 0) + (b < 0 ? b : 0);
+    return up <= 128 && down >= -128;
+}
+
+static bool is_narrow(const int8_t *four)
+{
+    for (size_t j = 0; j < 4 * LN_TILE_I8_HALF; j += 2)
+        if (!is_narrow_pair(four[j], four[j + 1]))
+            return false;
+    return true;
+}
+
+static void find_order(const int8_t *half, size_t fours, uint16_t *order)
+{
+    size_t narrow = 0, wide = 0;
+    for (size_t p = 0; p < fours; p++) {
+        if (is_narrow(half + p * 4 * LN_TILE_I8_LANES))
+            order[1 + narrow++] = (uint16_t)p;
+    }
+    for (size_t p = 0; p < fours; p++) {
+        if (!is_narrow(half + p * 4 * LN_TILE_I8_LANES))
+            order[1 + narrow + wide++] = (uint16_t)p;
+    }
+    order[0] = (uint16_t)narrow;
+}
 
 static void pack_panel(void *user, size_t panel)
 {
@@ -76,6 +119,10 @@ static void pack_panel(void *user, size_t panel)
             sums[j] += w;
         }
     }
+    uint16_t *order = orders(job->packed, job->k, job->n) + 2 * panel * order_len(job->k);
+    for (size_t half = 0; half < 2 && order_len(job->k) > 0; half++)
+        find_order(to + half * 4 * LN_TILE_I8_HALF, fours_of(job->k),
+                   order + half * order_len(job->k));
 }
 
 void ln_gemm_pack_i8(size_t k, size_t n, const void *w, bool is_signed, size_t row_step,
@@ -89,16 +136,11 @@ void ln_gemm_pack_i8(size_t k, size_t n, const void *w, bool is_signed, size_t r
 
 // ---- The product ----
 
-// Rows as they are expanded, then, where they cannot be expanded in place, as they are gathered.
-static size_t expanded_bytes(size_t k)
+// What one task works with: the rows of a tile, which are gathered, or expanded, or both, and,
+// where words are used, fewer rows, then these widened.
+static size_t task_bytes(size_t k)
 {
-    return fours_of(k) * LN_TILE_I8_MAX_ROWS_BYTES + 64;
-}
-
-// What one task works with.
-static size_t task_bytes(size_t k, bool gathers)
-{
-    return expanded_bytes(k) + (gathers ? LN_TILE_I8_MAX_WIDE_ROWS * fours_of(k) * 4 + 64 : 0);
+    return fours_of(k) * ln_max(LN_TILE_I8_MAX_ROWS * 4, LN_TILE_I8_MAX_WIDE_ROWS * 12) + 64;
 }
 
 static size_t addend_bytes(size_t n)
@@ -106,11 +148,11 @@ static size_t addend_bytes(size_t n)
     return ln_gemm_i8_columns(n) * sizeof(int32_t);
 }
 
-size_t ln_gemm_i8_workspace(size_t k, size_t n, bool gathers)
+size_t ln_gemm_i8_workspace(size_t k, size_t n)
 {
     size_t bytes;
     if (k > SIZE_MAX / 1024 || n > SIZE_MAX / 1024 ||
-        !ln_size_add(MAX_TASKS * task_bytes(k, gathers), addend_bytes(n), &bytes))
+        !ln_size_add(MAX_TASKS * task_bytes(k), addend_bytes(n), &bytes))
         return SIZE_MAX;
     return bytes;
 }
@@ -166,8 +208,7 @@ static void begin_rows(const product *p, ln_tile_i8_args *tile, size_t first, si
     const uint8_t *rows = (const uint8_t *)a->a + first * a->a_step;
     size_t step = a->a_step;
     if (a->gather) {
-        uint8_t *gathered =
-            (uint8_t *)expanded + (p->kernel->fours_bytes == 4 ? 0 : expanded_bytes(a->k));
+        uint8_t *gathered = (uint8_t *)expanded;
         step = fours_of(a->k) * 4;
         if (a->k % 4)
             clear_ends(gathered, m, step);
@@ -181,10 +222,14 @@ static void begin_rows(const product *p, ln_tile_i8_args *tile, size_t first, si
     tile->a_step = step;
     if (p->expands) {
         tile->a = expanded;
-        tile->a_step = tile->fours * p->kernel->fours_bytes;
+        tile->a_step = tile->fours * 4;
         for (size_t i = 0; i < m; i++)
             p->kernel->expand(expanded + i * tile->a_step, rows + i * step, a->k, p->flip);
     }
+    char *words = expanded + LN_TILE_I8_MAX_WIDE_ROWS * 4 * tile->fours;
+    tile->words = words;
+    for (size_t i = 0; i < m && p->kernel->widen; i++)
+        p->kernel->widen(words + i * 8 * tile->fours, tile->a + i * tile->a_step, tile->fours);
 }
 
 static size_t element_bytes(ln_i8_result result)
@@ -203,6 +248,10 @@ static void run_chunk(const product *p, size_t row, size_t row_end, size_t colum
         .fours = fours_of(a->k),
         .panels = a->packed + column / LN_TILE_I8_LANES * panel_bytes(a->k),
         .panel_step = panel_bytes(a->k),
+        .orders = order_len(a->k)
+                      ? orders(a->packed, a->k, a->n) + column / LN_TILE_I8_HALF * order_len(a->k)
+                      : NULL,
+        .order_step = order_len(a->k),
         .y_step = a->y_step,
         .epilogue = p->epilogue,
     };
@@ -234,7 +283,7 @@ static void run_task(void *user, size_t index)
     size_t end = ln_min(a->n, ln_task_start(p->sets, p->column_tasks, column_task + 1) * set);
     size_t chunk = ln_grain(LN_PARTITION_CHUNK_BYTES) / (panel_bytes(a->k) * p->kernel->panels + 1);
     chunk = (chunk ? chunk : 1) * set;
-    char *expanded = p->expanded + index * task_bytes(a->k, a->gather != NULL);
+    char *expanded = p->expanded + index * task_bytes(a->k);
     for (; column < end; column += chunk)
         run_chunk(p, row, row_end, column, ln_min(end, column + chunk), expanded);
     if (p->kernel->end)
@@ -274,8 +323,7 @@ void ln_gemm_i8(ln_cpu_isa isa, const ln_gemm_i8_args *args, void *workspace, ln
         .zero = args->zero + (args->is_signed ? 128 : 0),
         .expanded = (char *)workspace + addend_bytes(args->n),
     };
-    p.expands = p.kernel->fours_bytes != 4 || p.kernel->offset != 0 || p.flip ||
-                (args->k % 4 && !args->gather);
+    p.expands = p.kernel->offset != 0 || p.flip || (args->k % 4 && !args->gather);
     p.epilogue.addends = addends;
     find_addends(&p, addends);
     divide(&p, pool);

@@ -17,8 +17,8 @@ LN_CPPSTART
 // Numbers of columns, those of what is added, multiplied or a zero point, are this many.
 size_t ln_gemm_i8_columns(size_t n);
 
-// Bytes of packed weights, which have the sums of their columns with them; SIZE_MAX if they are
-// more than memory.
+// Bytes of packed weights, which have the sums of their columns and their orders with them;
+// SIZE_MAX if they are more than memory.
 size_t ln_gemm_i8_packed_bytes(size_t k, size_t n);
 
 // Packs W[p][j] = w[p * row_step + j * column_step], unsigned bytes less 128. `packed` is aligned
@@ -27,7 +27,7 @@ void ln_gemm_pack_i8(size_t k, size_t n, const void *w, bool is_signed, size_t r
                      size_t column_step, int8_t *packed, ln_pool *pool);
 
 // Bytes of workspace, the same on every machine; SIZE_MAX if they are more than memory.
-size_t ln_gemm_i8_workspace(size_t k, size_t n, bool gathers);
+size_t ln_gemm_i8_workspace(size_t k, size_t n);
 
 typedef struct ln_gemm_i8_args {
     size_t m, n, k;

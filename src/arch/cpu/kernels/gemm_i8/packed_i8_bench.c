@@ -64,7 +64,7 @@ static void bench_size(ln_cpu_isa isa, const char *name, size_t m, size_t n, siz
                                          .low = -128,
                                          .high = 127,
                                          .zero = 128}},
-                   .workspace = bench_bytes(ln_gemm_i8_workspace(k, n, false))};
+                   .workspace = bench_bytes(ln_gemm_i8_workspace(k, n))};
     ln_gemm_pack_i8(k, n, w, true, n, 1, packed, NULL);
     double peak, seconds = best_seconds(&c, &peak);
     double rate = 2 * (double)m * (double)n * (double)k / seconds;

@@ -17,7 +17,8 @@ static const struct {
 
 typedef struct problem {
     size_t m, n, k, gap;
-    bool is_signed, w_is_signed, is_transposed, has_bias, has_zeros, has_float_bias, extremes;
+    bool is_signed, w_is_signed, is_transposed, has_bias, has_zeros, has_float_bias, extremes,
+        has_edges;
     int32_t zero;
     ln_i8_result result;
 } problem;
@@ -43,6 +44,13 @@ static uint8_t random_byte(bool is_extreme)
 {
     static const uint8_t ends[] = {0, 255, 127, 128};
     return is_extreme ? ends[test_random() % 4] : (uint8_t)test_random();
+}
+
+// Pairs of these are at the edge of what 16 bits hold when they are multiplied by 255 and added.
+static uint8_t random_edge(void)
+{
+    static const int8_t edges[] = {127, 1, 2, 64, 65, 0, -1, -64, -65, -127, -128};
+    return (uint8_t)edges[test_random() % (sizeof edges)];
 }
 
 static int at(const uint8_t *p, bool is_signed)
@@ -153,7 +161,7 @@ static void check_side(const problem *p, bool at_end)
         .bias = guarded_make(columns, at_end),
         .factors = guarded_make(columns, at_end),
         .float_bias = guarded_make(columns, at_end),
-        .workspace = bytes_make(ln_gemm_i8_workspace(p->k, p->n, false), false),
+        .workspace = bytes_make(ln_gemm_i8_workspace(p->k, p->n), false),
         .a_step = a_step,
         .row_step = p->is_transposed ? 1 : p->n,
         .column_step = p->is_transposed ? p->k : 1,
@@ -162,7 +170,7 @@ static void check_side(const problem *p, bool at_end)
     for (size_t i = 0; i < a_extent; i++)
         a[i] = random_byte(p->extremes);
     for (size_t i = 0; i < p->k * p->n; i++)
-        w[i] = random_byte(p->extremes);
+        w[i] = p->has_edges ? random_edge() : random_byte(p->extremes);
     for (size_t j = 0; j < columns; j++) {
         ((int32_t *)(void *)d.zeros.p)[j] = (int32_t)(test_random() % 256) - 128;
         ((int32_t *)(void *)d.bias.p)[j] =
@@ -238,6 +246,25 @@ TEST(nothing_saturates)
                                 .zero = 255});
 }
 
+// Of one column, so that fours come with and without sums that leave 16 bits, in any order.
+TEST(pairs_at_the_edge_of_16_bits_are_exact)
+{
+    for (size_t k = 1; k <= 400; k++)
+        check_problem((problem){.m = 1 + k % 17,
+                                .n = 1 + k % 2 * 8,
+                                .k = k,
+                                .w_is_signed = true,
+                                .extremes = true,
+                                .has_edges = true});
+}
+
+// More fours than are counted in 16 bits.
+TEST(long_rows_are_exact)
+{
+    for (size_t k = 4 * UINT16_MAX; k <= 4 * UINT16_MAX + 10; k += 5)
+        check_problem((problem){.m = 2, .n = 3, .k = k, .w_is_signed = true, .zero = 3});
+}
+
 TEST(nothing_is_a_product_too)
 {
     check_problem((problem){.m = 3, .n = 5, .k = 0, .has_bias = true, .zero = 9});
@@ -248,9 +275,10 @@ TEST(nothing_is_a_product_too)
 TEST(sizes_beyond_memory_have_no_workspace)
 {
     CHECK_EQ(ln_gemm_i8_packed_bytes(SIZE_MAX / 4, SIZE_MAX / 4), SIZE_MAX);
-    CHECK_EQ(ln_gemm_i8_workspace(SIZE_MAX / 4, 1, false), SIZE_MAX);
-    CHECK_EQ(ln_gemm_i8_workspace(1, SIZE_MAX / 4, false), SIZE_MAX);
+    CHECK_EQ(ln_gemm_i8_workspace(SIZE_MAX / 4, 1), SIZE_MAX);
+    CHECK_EQ(ln_gemm_i8_workspace(1, SIZE_MAX / 4), SIZE_MAX);
 }
 
 TEST_LIST(tiles_of_all_sizes_are_right, every_kind_of_byte_and_result_is_right, nothing_saturates,
-          nothing_is_a_product_too, sizes_beyond_memory_have_no_workspace)
+          pairs_at_the_edge_of_16_bits_are_exact, long_rows_are_exact, nothing_is_a_product_too,
+          sizes_beyond_memory_have_no_workspace)

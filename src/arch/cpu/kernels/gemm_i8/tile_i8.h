@@ -2,11 +2,16 @@
 // The innermost product of bytes: a tile of rows of A times panels of packed weights, summed
 // exactly in 32 bits, which wrap, then an epilogue.
 //
-// A is unsigned; signed bytes are flipped to unsigned ones when a row is expanded. Packed weights
+// A is unsigned; signed bytes are flipped to unsigned ones when a row is expanded to whole fours.
+// Packed weights
 // are signed, in panels of 16 columns whatever the instruction set, four following ones of a column
 // together:
 //
 //     | k0..k3 of c0 | k0..k3 of c1 | ... c15 | k4..k7 of c0 | ...     (zeros after the last)
+//
+// Four rows of half a panel are narrow if no sum of two products of a column, of k0 and k1 or of k2
+// and k3, leaves 16 bits whatever bytes A has. The order of half a panel is how many are narrow,
+// then the numbers of these, then of the others, both ascending.
 //
 // The bits: a sum is the integer that it is modulo 2^32. To floats: (float)sum * factor, then
 // + bias, each rounded to nearest. To bytes: the same; then bounded from below, then from above,
@@ -24,13 +29,14 @@
 LN_CPPSTART
 
 #define LN_TILE_I8_LANES 16
+#define LN_TILE_I8_HALF  (LN_TILE_I8_LANES / 2)
 
-// The most of all instruction sets: rows and panels of a tile, bytes of four expanded bytes of all
-// its rows.
-#define LN_TILE_I8_MAX_ROWS       16
-#define LN_TILE_I8_MAX_PANELS     4
-#define LN_TILE_I8_MAX_ROWS_BYTES 64
-#define LN_TILE_I8_MAX_WIDE_ROWS  6 // where fours have more than 4 bytes
+// The largest tile of all instruction sets.
+#define LN_TILE_I8_MAX_ROWS   16
+#define LN_TILE_I8_MAX_PANELS 4
+
+// Where words are used.
+#define LN_TILE_I8_MAX_WIDE_ROWS 8
 
 typedef enum ln_i8_result {
     LN_I8_TO_SUMS,   // int32_t
@@ -51,13 +57,16 @@ typedef struct ln_epilogue_i8 {
 } ln_epilogue_i8;
 
 typedef struct ln_tile_i8_args {
-    size_t m;      // rows, up to those of the kernel
-    size_t n;      // columns
-    size_t fours;  // of a row
-    const char *a; // expanded, or as it is
-    size_t a_step; // bytes from row to row
+    size_t m;          // rows, up to those of the kernel
+    size_t n;          // columns
+    size_t fours;      // of a row
+    const char *a;     // expanded, or as it is
+    size_t a_step;     // bytes from row to row
+    const char *words; // A widened, 8 bytes a four, row after row
     const int8_t *panels;
-    size_t panel_step; // bytes from panel to panel
+    size_t panel_step;      // bytes from panel to panel
+    const uint16_t *orders; // of the halves of panels; NULL: they have too many fours
+    size_t order_step;      // numbers from half to half
     void *y;
     size_t y_step; // elements from row to row
     ln_epilogue_i8 epilogue;
@@ -75,10 +84,13 @@ typedef void ln_tile_i8_end_fn(void);
 // have 4 bytes.
 typedef void ln_expand_i8_fn(void *to, const uint8_t *from, size_t k, uint8_t flip);
 
+// Fours, each to 8 bytes.
+typedef void ln_widen_i8_fn(char *words, const char *from, size_t fours);
+
 typedef struct ln_tile_i8_kernel {
-    size_t rows, panels; // of a tile, at most
-    size_t fours_bytes;
+    size_t rows, panels;        // of a tile, at most
     int32_t offset;             // what is taken from each byte of A when it is expanded
+    ln_widen_i8_fn *widen;      // NULL: words are not used
     ln_tile_i8_begin_fn *begin; // NULL: there is nothing to begin, or to end
     ln_tile_i8_end_fn *end;
     ln_tile_i8_fn *run;

@@ -113,7 +113,6 @@ static void amx_run(const ln_tile_i8_args *t)
 const ln_tile_i8_kernel VI_KERNEL(ln_k_tile_i8) = {
     .rows = VI_ROWS,
     .panels = VI_PANELS,
-    .fours_bytes = VI_FOURS_BYTES,
     .offset = VI_OFFSET,
     .begin = amx_begin,
     .end = amx_end,

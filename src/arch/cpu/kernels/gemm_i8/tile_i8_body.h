@@ -15,22 +15,6 @@
 
 #define TILE_VECTORS (LN_TILE_I8_LANES / VF_LANES) // of a panel
 
-// Where a set multiplies fours part by part, it has verbs for these.
-#ifdef VI_PARTS
-#define tile_bytes      vi_part
-#define tile_fours      vi_part
-#define tile_load_bytes vi_load_bytes_part
-#define tile_load_fours vi_load_fours_part
-#define tile_dot        vi_dot_part
-#else
-#define VI_PARTS                 1
-#define tile_bytes               vi_bytes
-#define tile_fours               vi_fours
-#define tile_load_bytes(p, part) vi_load_bytes(p)
-#define tile_load_fours(p, part) vi_load_fours(p)
-#define tile_dot                 vi_dot
-#endif
-
 // `mr` rows, of which `rows` are there, times `np` panels; mr and np are constants where it is
 // inlined, so that the sums stay in registers.
 VF_VERB void tile_multiply(const ln_tile_i8_args *t, size_t column, size_t row, const size_t mr,
@@ -52,25 +36,22 @@ VF_VERB void tile_multiply(const ln_tile_i8_args *t, size_t column, size_t row, 
         a[i / 3] = t->a + (row + i) * a_step;
     const int8_t *panel = t->panels + column / LN_TILE_I8_LANES * panel_step;
     for (size_t p = 0; p < t->fours; p++) {
+        vi_bytes w[VI_PANELS * TILE_VECTORS];
         LN_UNROLL
-        for (size_t part = 0; part < VI_PARTS; part++) {
-            tile_bytes w[VI_PANELS * TILE_VECTORS];
+        for (size_t j = 0; j < nv; j++)
+            w[j] = vi_load_bytes(panel + j / TILE_VECTORS * panel_step +
+                                 j % TILE_VECTORS * 4 * VF_LANES);
+        LN_UNROLL
+        for (size_t i = 0; i < mr; i++) {
+            vi_fours x = vi_load_fours(a[i / 3] + i % 3 * a_step);
             LN_UNROLL
             for (size_t j = 0; j < nv; j++)
-                w[j] = tile_load_bytes(
-                    panel + j / TILE_VECTORS * panel_step + j % TILE_VECTORS * 4 * VF_LANES, part);
-            LN_UNROLL
-            for (size_t i = 0; i < mr; i++) {
-                tile_fours x = tile_load_fours(a[i / 3] + i % 3 * a_step, part);
-                LN_UNROLL
-                for (size_t j = 0; j < nv; j++)
-                    sum[i][j] = tile_dot(sum[i][j], x, w[j]);
-            }
+                sum[i][j] = vi_dot(sum[i][j], x, w[j]);
         }
         panel += 4 * LN_TILE_I8_LANES;
         LN_UNROLL
         for (size_t i = 0; i < mr; i += 3)
-            a[i / 3] += VI_FOURS_BYTES;
+            a[i / 3] += 4;
     }
     LN_UNROLL
     for (size_t i = 0; i < mr; i++) {
@@ -132,7 +113,6 @@ static void tile_run(const ln_tile_i8_args *t)
 const ln_tile_i8_kernel VI_KERNEL(ln_k_tile_i8) = {
     .rows = VI_ROWS,
     .panels = VI_PANELS,
-    .fours_bytes = VI_FOURS_BYTES,
     .offset = VI_OFFSET,
     .run = tile_run,
     .expand = vi_expand,

@@ -13,9 +13,7 @@
 
 #define TILE_COLUMNS (VI_PANELS * LN_TILE_I8_LANES)
 
-_Static_assert(VI_ROWS <= LN_TILE_I8_MAX_ROWS && VI_PANELS <= LN_TILE_I8_MAX_PANELS &&
-                   VI_ROWS * VI_FOURS_BYTES <= LN_TILE_I8_MAX_ROWS_BYTES &&
-                   (VI_FOURS_BYTES == 4 || VI_ROWS <= LN_TILE_I8_MAX_WIDE_ROWS),
+_Static_assert(VI_ROWS <= LN_TILE_I8_MAX_ROWS && VI_PANELS <= LN_TILE_I8_MAX_PANELS,
                "workspaces are sized for smaller tiles");
 
 typedef struct tile_sums {
