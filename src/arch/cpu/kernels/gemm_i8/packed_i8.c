@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "arch/cpu/kernels/gemm/partition.h"
+#include "arch/cpu/kernels/gemm_i8/byte_sum.h"
 #include "base/checked.h"
 #include "base/grain.h"
 
@@ -185,10 +186,7 @@ static void find_row_sums(const product *p, const uint8_t *rows, size_t step, si
 {
     const ln_gemm_i8_args *a = p->args;
     for (size_t i = 0; i < m; i++) {
-        const uint8_t *row = rows + i * step;
-        uint32_t sum = 0;
-        for (size_t q = 0; q < a->k; q++)
-            sum += (uint8_t)(row[q] ^ p->flip);
+        const uint32_t sum = byte_sum(rows + i * step, a->k, p->flip);
         row_sums[i] = (int32_t)(sum - (uint32_t)a->k * (uint32_t)p->zero);
     }
 }

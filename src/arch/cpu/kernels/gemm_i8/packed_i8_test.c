@@ -242,6 +242,7 @@ TEST(nothing_saturates)
                                 .k = k,
                                 .w_is_signed = true,
                                 .has_bias = true,
+                                .has_zeros = k % 4 == 0,
                                 .extremes = true,
                                 .zero = 255});
 }
