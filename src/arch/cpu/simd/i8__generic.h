@@ -82,7 +82,8 @@ VF_VERB vf vi_sum_real(const int32_t *a, const int32_t *b)
     return (vf){(float)sum[0], (float)sum[1], (float)sum[2], (float)sum[3]};
 }
 
-// The lowest byte of each lane's bits, `zero` added.
+// The lowest byte of each lane's bits, `zero` added. Not needed by a set that makes bytes of whole
+// panels, which defines VI_PANEL_TO_BYTES (i8__x86_256.h).
 VF_VERB void vi_store_bytes(uint8_t *p, vf v, int32_t zero, size_t n)
 {
     uint32_t bits[4];

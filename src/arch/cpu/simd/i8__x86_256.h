@@ -30,23 +30,36 @@ VF_VERB vf vi_sum_real(const int32_t *a, const int32_t *b)
     return _mm256_cvtepi32_ps(vi_added(a, b));
 }
 
-VF_VERB void vi_store_bytes(uint8_t *p, vf v, int32_t zero, size_t n)
+#include "arch/cpu/simd/i8_bounds__x86.h"
+#include "arch/cpu/simd/i8_taps__x86.h"
+
+#define VI_PANEL_TO_BYTES
+
+// What 16 columns add to sums, and what these are multiplied by.
+typedef struct vi_panel {
+    __m256i addends[2];
+    __m256 factors[2], bias[2];
+} vi_panel;
+
+VF_VERB void vi_numbers_of(const int32_t *sums, const vi_panel *p, __m256 v[2])
 {
-    const __m256i lowest =
-        _mm256_setr_epi8(0, 4, 8, 12, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1,
-                         -1, 0, 4, 8, 12, -1, -1, -1, -1, -1, -1, -1, -1);
-    __m256i bits = _mm256_add_epi32(_mm256_castps_si256(v), _mm256_set1_epi32(zero));
-    bits = _mm256_shuffle_epi8(bits, lowest);
-    __m128i bytes = _mm_or_si128(_mm256_castsi256_si128(bits), _mm256_extracti128_si256(bits, 1));
-    if (n == 8) {
-        _mm_storel_epi64((void *)p, bytes);
-        return;
+    LN_UNROLL
+    for (size_t j = 0; j < 2; j++) {
+        const __m256i sum = _mm256_loadu_si256((const void *)(sums + 8 * j));
+        v[j] = _mm256_cvtepi32_ps(_mm256_add_epi32(sum, p->addends[j]));
+        v[j] = _mm256_add_ps(_mm256_mul_ps(v[j], p->factors[j]), p->bias[j]);
     }
-    uint8_t all[8];
-    _mm_storel_epi64((void *)all, bytes);
-    memcpy(p, all, n);
 }
 
-#include "arch/cpu/simd/i8_taps__x86.h"
+// Two rows of 16 sums to bytes.
+VF_VERB __m256i vi_bytes_of_rows(const int32_t *first, const int32_t *second, const vi_panel *p,
+                                 const vi_bounds *bounds)
+{
+    const __m256i order = _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7);
+    __m256 v[4];
+    vi_numbers_of(first, p, v);
+    vi_numbers_of(second, p, v + 2);
+    return _mm256_permutevar8x32_epi32(vi_pack_numbers(v, bounds), order);
+}
 
 #endif

@@ -5,6 +5,7 @@
 #define LN_ARCH_CPU_SIMD_I8_BOUNDS_X86_H
 
 #include <stdint.h>
+#include <string.h>
 
 #include "arch/cpu/simd/unroll.h"
 
@@ -35,6 +36,25 @@ VF_VERB __m256i vi_pack_numbers(const __m256 v[4], const vi_bounds *b)
     low = _mm256_and_si256(_mm256_add_epi16(low, b->zero), byte);
     high = _mm256_and_si256(_mm256_add_epi16(high, b->zero), byte);
     return _mm256_packus_epi16(low, high);
+}
+
+// The first n of 16 bytes, without a call.
+VF_VERB void vi_store_some(uint8_t *p, __m128i bytes, size_t n)
+{
+    uint8_t all[16];
+    _mm_storeu_si128((void *)(n == 16 ? p : all), bytes);
+    if (n == 16)
+        return;
+    if (n >= 8) {
+        memcpy(p, all, 8);
+        memcpy(p + n - 8, all + n - 8, 8);
+    } else if (n >= 4) {
+        memcpy(p, all, 4);
+        memcpy(p + n - 4, all + n - 4, 4);
+    } else {
+        for (size_t i = 0; i < n; i++)
+            p[i] = all[i];
+    }
 }
 
 #endif

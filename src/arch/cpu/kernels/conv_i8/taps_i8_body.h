@@ -76,14 +76,9 @@ static __attribute__((noinline)) void taps_run_any(const ln_taps_i8_args *a, voi
         taps_sum_up(a, first, n, w, &sums);
         if (a->ones)
             taps_subtract_zeros(a, first, n, &sums);
-        for (size_t c = 0; c < n; c += VF_LANES) {
-            const epilogue_columns columns = {.m = 1,
-                                              .n = ln_min(n - c, (size_t)VF_LANES),
-                                              .sums = sums.of + c,
-                                              .epilogue = &a->epilogue,
-                                              .column = first + c};
-            epilogue_put(&columns, y);
-        }
+        const epilogue_columns columns = {
+            .m = 1, .n = n, .sums = sums.of, .epilogue = &a->epilogue, .column = first};
+        epilogue_put(&columns, y);
         w += taps_fours(a) * TAPS_FOUR_BYTES;
     }
 }

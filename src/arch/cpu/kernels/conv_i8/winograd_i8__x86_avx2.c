@@ -222,17 +222,14 @@ static void transform_outputs(const ln_winograd_i8_outputs *o)
 
 static void put(const ln_winograd_i8_pixels *p)
 {
-    const size_t left = ln_min(p->columns - p->column, (size_t)LN_TILE_I8_LANES);
-    for (size_t j = 0; j < left; j += VF_LANES) {
-        const epilogue_columns c = {.m = p->count,
-                                    .n = ln_min(left - j, (size_t)VF_LANES),
-                                    .step = p->columns,
-                                    .sums = p->sums + j,
-                                    .sums_step = LN_TILE_I8_LANES,
-                                    .epilogue = p->epilogue,
-                                    .column = p->column + j};
-        epilogue_put(&c, p->y);
-    }
+    const epilogue_columns c = {.m = p->count,
+                                .n = ln_min(p->columns - p->column, (size_t)LN_TILE_I8_LANES),
+                                .step = p->columns,
+                                .sums = p->sums,
+                                .sums_step = LN_TILE_I8_LANES,
+                                .epilogue = p->epilogue,
+                                .column = p->column};
+    epilogue_put(&c, p->y);
 }
 
 const ln_winograd_i8_kernels ln_k_winograd_i8__x86_avx2 = {

@@ -11,8 +11,9 @@
 #include <string.h>
 
 #include "arch/cpu/kernels/gemm_i8/tile_i8.h"
+#include "base/minmax.h"
 
-// Some columns of rows of sums, a vector of them or fewer.
+// Some columns of rows of sums. There are sums, and what columns have, up to a multiple of 16.
 typedef struct epilogue_columns {
     size_t m, n; // rows, columns
     size_t step; // elements of the result from row to row
@@ -48,6 +49,8 @@ VF_VERB void epilogue_put_floats(const epilogue_columns *c, float *y)
     }
 }
 
+#ifndef VI_PANEL_TO_BYTES
+
 // Adding this brings a whole number, of less than 2^22, into the lowest bits, rounded.
 #define EPILOGUE_ROUNDING 12582912.0f
 
@@ -69,20 +72,70 @@ VF_VERB void epilogue_put_bytes(const epilogue_columns *c, const size_t n, const
     }
 }
 
-// To the rows of y, from the first column of all on.
-VF_VERB void epilogue_put(const epilogue_columns *c, void *y)
+#endif
+
+// To the rows of y, from the first column of all on; a vector of columns or fewer.
+VF_VERB void epilogue_put_vector(const epilogue_columns *c, void *y)
 {
     switch (c->epilogue->result) {
     case LN_I8_TO_SUMS: epilogue_put_sums(c, (int32_t *)y + c->column); break;
     case LN_I8_TO_FLOATS: epilogue_put_floats(c, (float *)y + c->column); break;
     case LN_I8_TO_BYTES:
+#ifndef VI_PANEL_TO_BYTES
         if (c->n != VF_LANES)
             epilogue_put_bytes(c, c->n, c->epilogue->bias != NULL, (uint8_t *)y + c->column);
         else if (c->epilogue->bias)
             epilogue_put_bytes(c, VF_LANES, true, (uint8_t *)y + c->column);
         else
             epilogue_put_bytes(c, VF_LANES, false, (uint8_t *)y + c->column);
+#endif
         break;
+    }
+}
+
+#ifdef VI_PANEL_TO_BYTES
+
+VF_VERB void epilogue_put_panel(const epilogue_columns *c, uint8_t *y)
+{
+    const ln_epilogue_i8 *e = c->epilogue;
+    const vi_bounds bounds = vi_bounds_of(e->low, e->high, e->zero);
+    const __m256 no_change = _mm256_set1_ps(-0.0f);
+    vi_panel panel;
+    LN_UNROLL
+    for (size_t j = 0; j < 2; j++) {
+        const size_t column = c->column + 8 * j;
+        panel.addends[j] = _mm256_loadu_si256((const void *)(e->addends + column));
+        panel.factors[j] = _mm256_loadu_ps(e->factors + column);
+        panel.bias[j] = e->bias ? _mm256_loadu_ps(e->bias + column) : no_change;
+    }
+    const int32_t *sums = c->sums;
+    for (size_t i = 0; i < c->m; i += 2, y += 2 * c->step, sums += 2 * c->sums_step) {
+        const bool has_second = i + 1 < c->m;
+        const __m256i bytes =
+            vi_bytes_of_rows(sums, has_second ? sums + c->sums_step : sums, &panel, &bounds);
+        vi_store_some(y, _mm256_castsi256_si128(bytes), c->n);
+        if (has_second)
+            vi_store_some(y + c->step, _mm256_extracti128_si256(bytes, 1), c->n);
+    }
+}
+
+#endif
+
+VF_VERB void epilogue_put(const epilogue_columns *c, void *y)
+{
+    epilogue_columns some = *c;
+#ifdef VI_PANEL_TO_BYTES
+    if (c->epilogue->result == LN_I8_TO_BYTES) {
+        for (; some.column < c->column + c->n; some.column += 16, some.sums += 16) {
+            some.n = ln_min(c->column + c->n - some.column, (size_t)16);
+            epilogue_put_panel(&some, (uint8_t *)y + some.column);
+        }
+        return;
+    }
+#endif
+    for (; some.column < c->column + c->n; some.column += VF_LANES, some.sums += VF_LANES) {
+        some.n = ln_min(c->column + c->n - some.column, (size_t)VF_LANES);
+        epilogue_put_vector(&some, y);
     }
 }
 

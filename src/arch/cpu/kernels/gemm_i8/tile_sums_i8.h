@@ -38,16 +38,14 @@ static __attribute__((noinline)) void tile_finish(const ln_tile_i8_args *t, size
     const size_t left = t->n - column, columns = left < TILE_COLUMNS ? left : TILE_COLUMNS;
     if (t->epilogue.row_sums)
         tile_subtract_zeros(t, column, columns, sums);
-    for (size_t j = 0; j < columns; j += VF_LANES) {
-        const epilogue_columns c = {.m = t->m,
-                                    .n = columns - j < VF_LANES ? columns - j : VF_LANES,
-                                    .step = t->y_step,
-                                    .sums = &sums->of[0][j],
-                                    .sums_step = TILE_COLUMNS,
-                                    .epilogue = &t->epilogue,
-                                    .column = column + j};
-        epilogue_put(&c, t->y);
-    }
+    const epilogue_columns c = {.m = t->m,
+                                .n = columns,
+                                .step = t->y_step,
+                                .sums = &sums->of[0][0],
+                                .sums_step = TILE_COLUMNS,
+                                .epilogue = &t->epilogue,
+                                .column = column};
+    epilogue_put(&c, t->y);
 }
 
 #endif
