@@ -23,8 +23,9 @@
 // More of them pack more heads twice, and fill more of a thread's cache.
 #define RANGES_PER_THREAD 2
 
-// Queries in a block: so many that their scores stay in the nearest cache.
-#define SCORE_FLOATS 6144
+// Queries in a block: so many that their scores stay in the nearest cache, and few enough that
+// threads have blocks to share.
+#define SCORE_FLOATS 8192
 #define MAX_BLOCK    56
 
 #define PRODUCTS_PER_MICROSECOND 500000.0
@@ -43,14 +44,10 @@ static size_t block_queries(const ln_attention_f32_shape *s)
     return rows < LN_TILE_MAX_ROWS ? LN_TILE_MAX_ROWS : rows > MAX_BLOCK ? MAX_BLOCK : rows;
 }
 
-static size_t block_count(const ln_attention_f32_shape *s)
-{
-    return ln_div_up(s->queries, block_queries(s));
-}
-
+// Ranges that have workspace, on every machine.
 static size_t range_count(const ln_attention_f32_shape *s)
 {
-    size_t items = s->batch * s->heads * block_count(s);
+    size_t items = s->batch * s->heads * ln_div_up(s->queries, block_queries(s));
     return ln_min(items, MAX_RANGES);
 }
 
@@ -95,8 +92,9 @@ typedef struct attention_job {
     const ln_tile_f32_kernel *tile;
     const ln_attention_f32_args *args;
     float *workspace;
-    size_t slot_floats; // from one range's workspace to the next; 0: all use the same
-    size_t ranges, blocks, items;
+    size_t slot_floats;   // from one range's workspace to the next; 0: all use the same
+    size_t tiles, blocks; // of the queries of a head; a block has whole tiles
+    size_t ranges, items;
 } attention_job;
 
 // y = x times the packed panels, for `rows` rows of k floats.
@@ -109,18 +107,34 @@ typedef struct product {
     size_t y_stride;
 } product;
 
+// All rows times the panels of a tile, which stay in the nearest cache: first the tiles that have a
+// row more than the others.
+static void multiply_panels(const ln_tile_f32_kernel *kernel, ln_tile_f32_args tile, size_t rows,
+                            size_t max_rows, size_t x_stride)
+{
+    const size_t tiles = ln_div_up(rows, max_rows), longer = rows % tiles;
+    const size_t counts[] = {longer, tiles - longer};
+    for (size_t i = 0; i < 2; i++) {
+        tile.m = rows / tiles + (i == 0);
+        if (counts[i] == 0)
+            continue;
+        tile.more_tiles = counts[i] - 1;
+        tile.tile_step = (ptrdiff_t)(tile.m * x_stride);
+        kernel->run(&tile);
+        tile.x += counts[i] * tile.m * x_stride;
+        tile.y += counts[i] * tile.m * tile.y_stride;
+    }
+}
+
 static void multiply(const attention_job *job, const product *p)
 {
     ln_tile_f32_size size =
         ln_tile_f32_choose(job->tile, p->rows, ln_div_up(p->n, PANEL), p->x_stride);
-    size_t tiles = ln_div_up(p->rows, size.rows);
-    size_t tile_rows = p->rows / tiles, longer_tiles = p->rows % tiles;
     ptrdiff_t starts[LN_TILE_MAX_ROWS];
     for (size_t i = 0; i < LN_TILE_MAX_ROWS; i++)
         starts[i] = (ptrdiff_t)(i * p->x_stride);
     const ln_tile_f32_run run = {.k = p->k};
-    ln_tile_f32_args tile = {.n = p->n,
-                             .width = size.panels,
+    ln_tile_f32_args tile = {.width = size.panels,
                              .x = p->x,
                              .rows = starts,
                              .runs = &run,
@@ -129,11 +143,11 @@ static void multiply(const attention_job *job, const product *p)
                              .panel_stride = PANEL * p->k,
                              .y = p->y,
                              .y_stride = p->y_stride};
-    for (size_t t = 0; t < tiles; t++) {
-        tile.m = tile_rows + (t < longer_tiles);
-        job->tile->run(&tile);
-        tile.x += tile.m * p->x_stride;
-        tile.y += tile.m * p->y_stride;
+    for (size_t column = 0; column < p->n; column += size.panels * PANEL) {
+        tile.n = ln_min(p->n - column, size.panels * PANEL);
+        multiply_panels(job->tile, tile, p->rows, size.rows, p->x_stride);
+        tile.panels += size.panels * tile.panel_stride;
+        tile.y += size.panels * PANEL;
     }
 }
 
@@ -190,6 +204,12 @@ static void pack(const attention_job *job, size_t image, size_t head, float *key
                               a->v_stride, values);
 }
 
+static size_t first_query(const attention_job *job, size_t block)
+{
+    return ln_task_start(job->args->shape.queries, job->tiles,
+                         ln_task_start(job->tiles, job->blocks, block));
+}
+
 static void run_range(void *user, size_t index)
 {
     const attention_job *job = user;
@@ -202,10 +222,18 @@ static void run_range(void *user, size_t index)
         if (head != packed)
             pack(job, head / s->heads, head % s->heads, keys, values);
         packed = head;
-        size_t first = ln_task_start(s->queries, job->blocks, block);
-        size_t rows = ln_task_start(s->queries, job->blocks, block + 1) - first;
+        size_t first = first_query(job, block), rows = first_query(job, block + 1) - first;
         attend(job, head / s->heads, head % s->heads, first, rows, keys, values, scores);
     }
+}
+
+static void divide(attention_job *job)
+{
+    const ln_attention_f32_shape *s = &job->args->shape;
+    const size_t tile_rows = job->tile->max_rows[0], block_tiles = block_queries(s) / tile_rows;
+    job->tiles = ln_div_up(s->queries, tile_rows);
+    job->blocks = ln_div_up(job->tiles, block_tiles);
+    job->items = s->batch * s->heads * job->blocks;
 }
 
 static size_t or_else(size_t given, size_t otherwise)
@@ -239,16 +267,14 @@ void ln_attention_f32(ln_cpu_isa isa, const ln_attention_f32_args *given, float 
     attention_job job = {.kernels = ln_attention_f32_select(isa),
                          .tile = ln_tile_f32_select(isa),
                          .args = args,
-                         .workspace = workspace,
-                         .ranges = range_count(s),
-                         .blocks = block_count(s)};
-    job.items = s->batch * s->heads * job.blocks;
+                         .workspace = workspace};
+    divide(&job);
     double products = (double)(s->batch * s->heads * s->queries) * (double)(s->keys * s->size) * 2;
     ln_pool *shared = ln_tasks_pool(pool, products / PRODUCTS_PER_MICROSECOND);
     size_t threads = ln_pool_thread_count(shared);
     if (threads > 1) {
         job.slot_floats = range_floats(s);
-        job.ranges = ln_min(job.ranges, RANGES_PER_THREAD * threads);
+        job.ranges = ln_min(ln_min(job.items, range_count(s)), RANGES_PER_THREAD * threads);
         ln_pool_run(shared, job.ranges, run_range, &job);
         return;
     }

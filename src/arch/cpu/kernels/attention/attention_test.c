@@ -135,6 +135,7 @@ TEST(threads_and_blocks_change_no_bit)
     CHECK_OK(ln_pool_create(3, &pool));
     check(&(attention_case){1, 3, 3, 197, 197, 64, false, false}, pool);
     check(&(attention_case){1, 3, 3, 197, 197, 64, false, false}, NULL);
+    check(&(attention_case){1, 1, 1, 5, 9000, 64, false, false}, pool); // fewer blocks than ranges
     ln_pool_release(pool);
 }
 
