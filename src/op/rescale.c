@@ -112,6 +112,22 @@ ln_status ln_rescale_read(ln_call *call, ln_rescale *out_rescale)
                               &r->grid);
 }
 
+ln_status ln_rescale_check_shifts(ln_call *call, const ln_rescale *r)
+{
+    const bool is_divisor = r->rounding == LN_ROUNDING_SHIFT;
+    const int low = is_divisor ? 0 : LN_RESCALE_MIN_SHIFT;
+    const int high = is_divisor                       ? LN_RESCALE_MAX_DIVISOR
+                     : r->rounding == LN_ROUNDING_Q15 ? LN_RESCALE_MAX_Q15_SHIFT
+                                                      : LN_RESCALE_MAX_SHIFT;
+    for (int i = 0; r->shift && i < r->shift->len; i++) {
+        const int32_t shift = ((const int32_t *)r->shift->data)[i];
+        if (shift < low || shift > high)
+            return ln_call_fail(call, LN_INVALID, "shift %d is %d, outside of %d to %d", i,
+                                (int)shift, low, high);
+    }
+    return LN_OK;
+}
+
 ln_status ln_infer_rescale(ln_call *call)
 {
     ln_rescale r;

@@ -50,6 +50,9 @@ typedef struct ln_rescale {
 // Reads and checks operands and parameters.
 ln_status ln_rescale_read(ln_call *call, ln_rescale *out_rescale);
 
+// Fails: LN_INVALID if a shift, which may come in the run, is outside of the range of its rounding.
+ln_status ln_rescale_check_shifts(ln_call *call, const ln_rescale *r);
+
 // x times the multiplier, rounded, in one of the roundings of TL_INT32 multipliers. Shifts are in
 // the ranges above, x * 2^left saturates at what the rounding takes.
 int64_t ln_rescale_integer(ln_rounding rounding, int64_t x, int left, int32_t multiplier,

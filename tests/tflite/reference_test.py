@@ -126,6 +126,9 @@ def add_products(dtype):
         case(f"{dtype} halfway", op, [x, w, None], o, given(fixed.product(op, [x, w, None], o, out, x, w), out))
     if dtype == "uint8":
         return
+    for count in (513, 700, 1024):  # more scales than are taken at once
+        rows, w, out = operand(dtype, 3, 40, scale=0.0123, zero=9), weights(dtype, count, 40, scale=np.float32(RNG.uniform(0.001, 0.003, count))), Grid(dtype, 0.091, -17)
+        case(f"{dtype} of {count} scales", "FULLY_CONNECTED", [rows, w, None], {"act": 0}, given(fixed.product("FULLY_CONNECTED", [rows, w, None], {}, out, rows, w), out))
     rows, w = operand(dtype, 40, 40, scale=0.0123, zero=9), weights(dtype, 50, 40, scale=0.0019)
     out = Grid(dtype, 0.091, -17)
     case(f"{dtype} of the run", "FULLY_CONNECTED", [rows, Quant(w.values, w.scale), None], {"act": 0},

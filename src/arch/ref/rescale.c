@@ -12,23 +12,6 @@ static int64_t element(const tl_tensor *t, int64_t i)
     return t ? (int64_t)ln_ref_load_any(t->data, (size_t)i, t->dtype).whole : 0;
 }
 
-// They may come in the run.
-static ln_status check_shifts(ln_call *call, const ln_rescale *r)
-{
-    const bool is_divisor = r->rounding == LN_ROUNDING_SHIFT;
-    const int low = is_divisor ? 0 : LN_RESCALE_MIN_SHIFT;
-    const int high = is_divisor                       ? LN_RESCALE_MAX_DIVISOR
-                     : r->rounding == LN_ROUNDING_Q15 ? LN_RESCALE_MAX_Q15_SHIFT
-                                                      : LN_RESCALE_MAX_SHIFT;
-    for (int i = 0; r->shift && i < r->shift->len; i++) {
-        const int64_t shift = element(r->shift, i);
-        if (shift < low || shift > high)
-            return ln_call_fail(call, LN_INVALID, "shift %d is %lld, outside of %d to %d", i,
-                                (long long)shift, low, high);
-    }
-    return LN_OK;
-}
-
 static int64_t sum(int64_t a, int64_t b)
 {
     int64_t total;
@@ -48,7 +31,7 @@ ln_status ln_ref_rescale(ln_call *call)
     tl_tensor *dst = ln_call_dst(call, 0);
     ln_rescale r;
     LN_TRY(ln_rescale_read(call, &r));
-    LN_TRY(check_shifts(call, &r));
+    LN_TRY(ln_rescale_check_shifts(call, &r));
     const int64_t src_zero = element(r.src_zero, 0), dst_zero = element(r.dst_zero, 0);
     for (int64_t i = 0; i < dst->len && !ln_deadline_passed_at((size_t)i); i++) {
         const int64_t x = sum(element(r.src, i), src_zero == INT64_MIN ? INT64_MAX : -src_zero);
