@@ -32,8 +32,9 @@ static void measure_peak(void *priv, double seconds, ln_arch_peak *out_peak)
 }
 
 static const ln_layout_op *const layout_ops[] = {
-    ln_layout_convs, ln_layout_quants, ln_layout_deconvs, ln_layout_pools,
-    ln_layout_pads,  ln_layout_norms,  ln_layout_prelus,  NULL,
+    ln_layout_convs,  ln_layout_quants,   ln_layout_deconvs,
+    ln_layout_pools,  ln_layout_pads,     ln_layout_norms,
+    ln_layout_prelus, ln_layout_rescales, NULL,
 };
 
 static char name[] = "cpu";

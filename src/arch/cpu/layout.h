@@ -12,13 +12,14 @@
 LN_CPPSTART
 
 // The operators of each family; the last has a NULL optype.
-extern const ln_layout_op ln_layout_convs[];   // layout_conv.c
-extern const ln_layout_op ln_layout_deconvs[]; // layout_deconv.c
-extern const ln_layout_op ln_layout_pools[];   // layout_pool.c
-extern const ln_layout_op ln_layout_pads[];    // layout_pad.c
-extern const ln_layout_op ln_layout_norms[];   // layout_norm.c
-extern const ln_layout_op ln_layout_prelus[];  // layout_prelu.c
-extern const ln_layout_op ln_layout_quants[];  // layout_quant.c
+extern const ln_layout_op ln_layout_convs[];    // layout_conv.c
+extern const ln_layout_op ln_layout_deconvs[];  // layout_deconv.c
+extern const ln_layout_op ln_layout_pools[];    // layout_pool.c
+extern const ln_layout_op ln_layout_pads[];     // layout_pad.c
+extern const ln_layout_op ln_layout_norms[];    // layout_norm.c
+extern const ln_layout_op ln_layout_prelus[];   // layout_prelu.c
+extern const ln_layout_op ln_layout_quants[];   // layout_quant.c
+extern const ln_layout_op ln_layout_rescales[]; // layout_rescale.c
 
 // An image of floats that may take another form.
 static inline bool ln_layout_is_float_image(const ln_layout_build *build, const char *tname)
