@@ -123,19 +123,9 @@ typedef struct byte_pooling {
     const ln_quant_kernels *kernels;
     const uint8_t *src;
     uint8_t *dst;
-    size_t src_step, dst_step, channels; // from pixel to pixel; that are pooled
-    bool is_signed;
+    size_t src_step, dst_step; // from pixel to pixel
+    ln_quant_window window;    // its channels and their type
 } byte_pooling;
-
-static void keep_pixel(const byte_pooling *b, size_t pixel, bool *has_some, uint8_t *to)
-{
-    const uint8_t *from = b->src + pixel * b->src_step;
-    if (*has_some)
-        b->kernels->keep_greater(b->is_signed, b->channels, from, to);
-    else
-        memcpy(to, from, b->channels);
-    *has_some = true;
-}
 
 // One row of the output.
 static void pool_bytes(void *user, size_t index)
@@ -143,20 +133,24 @@ static void pool_bytes(void *user, size_t index)
     const byte_pooling *b = user;
     const ln_pool_nhwc *p = b->pooling;
     const ln_window_1d rows = window_of(p, 0), columns = window_of(p, 1);
-    const size_t out_h = (size_t)p->out[1], out_w = (size_t)p->out[2];
-    const size_t image = index / out_h * rows.in;
-    const ln_taps down = ln_window_taps(&rows, index % out_h);
+    const size_t out_h = (size_t)p->out[1], out_w = (size_t)p->out[2], y = index % out_h;
+    const ln_taps down = ln_window_taps(&rows, y);
+    ln_quant_window window = b->window;
+    window.rows = down.end - down.first;
+    window.row_step = rows.dilation * columns.in * b->src_step;
+    window.column_step = columns.dilation * b->src_step;
     uint8_t *to = b->dst + index * out_w * b->dst_step;
     for (size_t x = 0; x < out_w; x++, to += b->dst_step) {
         const ln_taps across = ln_window_taps(&columns, x);
-        bool has_some = false;
-        for (size_t t = down.first; t < down.end; t++) {
-            size_t line = (image + ln_window_at(&rows, index % out_h, t)) * columns.in;
-            for (size_t u = across.first; u < across.end; u++)
-                keep_pixel(b, line + ln_window_at(&columns, x, u), &has_some, to);
+        window.columns = across.end - across.first;
+        if (window.rows == 0 || window.columns == 0) {
+            memset(to, window.is_signed ? 128 : 0, window.channels);
+            continue;
         }
-        if (!has_some)
-            memset(to, b->is_signed ? 128 : 0, b->channels);
+        const size_t line = index / out_h * rows.in + ln_window_at(&rows, y, down.first);
+        const size_t pixel = line * columns.in + ln_window_at(&columns, x, across.first);
+        window.x = b->src + pixel * b->src_step;
+        b->kernels->greatest(&window, to);
     }
 }
 
@@ -170,8 +164,8 @@ static void run_bytes(const ln_pool_nhwc *pooling, tl_tensor *dst, ln_pool *pool
         .dst = (uint8_t *)dst->data + pooling->channels.dst_first,
         .src_step = (size_t)src->dims[3],
         .dst_step = (size_t)dst->dims[3],
-        .channels = (size_t)ln_channels_count(src, &pooling->channels),
-        .is_signed = src->dtype == TL_INT8,
+        .window = {.channels = (size_t)ln_channels_count(src, &pooling->channels),
+                   .is_signed = src->dtype == TL_INT8},
     };
     const double bytes = (double)dst->len * pooling->size[0] * pooling->size[1];
     ln_pool_run(ln_tasks_pool(pool, bytes / 16000),

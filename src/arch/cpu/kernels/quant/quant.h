@@ -33,14 +33,22 @@ typedef struct ln_quant_pair {
     size_t a_step, b_step;
 } ln_quant_pair;
 
+// Bytes of some channels in a window of pixels.
+typedef struct ln_quant_window {
+    const void *x; // of the first pixel
+    size_t rows, columns, channels;
+    size_t row_step, column_step; // bytes
+    bool is_signed;
+} ln_quant_window;
+
 typedef struct ln_quant_kernels {
     void (*to_bytes)(const ln_quant_of *of, size_t n, const float *x, void *y);
     void (*to_floats)(const ln_quant_of *of, size_t n, const void *x, float *y);
     void (*join)(const ln_quant_pair *pair, size_t n, const void *a, const void *b, void *y);
     // The least and the greatest of x and of what *low and *high are; NaN takes no part.
     void (*range)(size_t n, const float *x, float *low, float *high);
-    // y[i] = the greater one of x[i] and y[i]
-    void (*keep_greater)(bool is_signed, size_t n, const void *x, void *y);
+    // y[c] = the greatest byte of channel c
+    void (*greatest)(const ln_quant_window *window, void *y);
 } ln_quant_kernels;
 
 LN_KERNELS(const ln_quant_kernels, quant)

@@ -65,15 +65,17 @@ static inline __attribute__((always_inline)) float quant_real(const quant_side *
     return (float)((int32_t)(side->at[i] ^ side->flip) - side->zero) * side->scale;
 }
 
-static inline __attribute__((always_inline)) void quant_join_by(
-    const ln_quant_op op, const ln_quant_pair *pair, size_t n, const quant_side a,
-    const size_t a_step, const quant_side b, const size_t b_step, uint8_t *restrict y)
+static inline __attribute__((always_inline)) void quant_join_by(const ln_quant_op op,
+                                                                const ln_quant_pair *pair, size_t n,
+                                                                const quant_side a,
+                                                                const quant_side b,
+                                                                uint8_t *restrict y)
 {
     const float low = quant_low(&pair->y), high = low + 255, scale = pair->y.scale;
     const float least = pair->low, most = pair->high;
     const uint32_t zero = (uint32_t)pair->y.zero;
     for (size_t i = 0; i < n; i++) {
-        float left = quant_real(&a, i * a_step), right = quant_real(&b, i * b_step);
+        float left = quant_real(&a, i), right = quant_real(&b, i);
         float number = op == LN_QUANT_SUM          ? left + right
                        : op == LN_QUANT_DIFFERENCE ? left - right
                                                    : left * right;
@@ -83,23 +85,32 @@ static inline __attribute__((always_inline)) void quant_join_by(
     }
 }
 
-static void quant_join(const ln_quant_pair *pair, size_t n, const void *a, const void *b, void *y)
+static void quant_join_all(const ln_quant_pair *pair, size_t n, const void *a, const void *b,
+                           void *y)
 {
     const quant_side left = quant_side_of(&pair->a, a), right = quant_side_of(&pair->b, b);
-    const size_t as = pair->a_step, bs = pair->b_step;
-#define JOIN(op)                                                                                   \
-    case op:                                                                                       \
-        if (as == 1 && bs == 1)                                                                    \
-            quant_join_by(op, pair, n, left, 1, right, 1, y);                                      \
-        else                                                                                       \
-            quant_join_by(op, pair, n, left, as, right, bs, y);                                    \
-        break;
     switch (pair->op) {
-        JOIN(LN_QUANT_SUM)
-        JOIN(LN_QUANT_DIFFERENCE)
-        JOIN(LN_QUANT_PRODUCT)
+    case LN_QUANT_SUM: quant_join_by(LN_QUANT_SUM, pair, n, left, right, y); break;
+    case LN_QUANT_DIFFERENCE: quant_join_by(LN_QUANT_DIFFERENCE, pair, n, left, right, y); break;
+    case LN_QUANT_PRODUCT: quant_join_by(LN_QUANT_PRODUCT, pair, n, left, right, y); break;
     }
-#undef JOIN
+}
+
+// An element that is repeated is so in memory, some at a time.
+static void quant_join(const ln_quant_pair *pair, size_t n, const void *a, const void *b, void *y)
+{
+    if (n == 0 || (pair->a_step == 1 && pair->b_step == 1)) {
+        quant_join_all(pair, n, a, b, y);
+        return;
+    }
+    uint8_t left[64], right[64];
+    memset(left, *(const uint8_t *)a, sizeof left);
+    memset(right, *(const uint8_t *)b, sizeof right);
+    for (size_t i = 0; i < n; i += sizeof left) {
+        const size_t some = n - i < sizeof left ? n - i : sizeof left;
+        quant_join_all(pair, some, pair->a_step ? (const uint8_t *)a + i : left,
+                       pair->b_step ? (const uint8_t *)b + i : right, (uint8_t *)y + i);
+    }
 }
 
 #define QUANT_LANES 32
@@ -128,18 +139,60 @@ static void quant_range(size_t n, const float *x, float *low, float *high)
     }
 }
 
-static void quant_keep_greater(bool is_signed, size_t n, const void *x, void *y)
+// Of as many channels as a vector has bytes, from channel `first` on. Unsigned bytes are compared
+// as signed ones.
+#define QUANT_GREATEST(bytes)                                                                      \
+    typedef int8_t quant_##bytes __attribute__((vector_size(bytes)));                              \
+                                                                                                   \
+    static void quant_greatest_##bytes(const ln_quant_window *w, size_t first, uint8_t *y)         \
+    {                                                                                              \
+        const uint8_t *row = (const uint8_t *)w->x + first;                                        \
+        const quant_##bytes flips = (quant_##bytes){0} + (int8_t)(w->is_signed ? 0 : -128);        \
+        quant_##bytes greatest = (quant_##bytes){0} + (int8_t)-128;                                \
+        for (size_t i = 0; i < w->rows; i++, row += w->row_step) {                                 \
+            const uint8_t *x = row;                                                                \
+            for (size_t j = 0; j < w->columns; j++, x += w->column_step) {                         \
+                quant_##bytes some;                                                                \
+                memcpy(&some, x, sizeof some);                                                     \
+                some ^= flips;                                                                     \
+                greatest ^= (greatest ^ some) & (some > greatest);                                 \
+            }                                                                                      \
+        }                                                                                          \
+        greatest ^= flips;                                                                         \
+        memcpy(y + first, &greatest, sizeof greatest);                                             \
+    }
+
+QUANT_GREATEST(16)
+QUANT_GREATEST(32)
+
+static void quant_greatest_few(const ln_quant_window *w, uint8_t *y)
 {
-    if (is_signed) {
-        const int8_t *from = x;
-        int8_t *restrict to = y;
-        for (size_t i = 0; i < n; i++)
-            to[i] = from[i] > to[i] ? from[i] : to[i];
+    const uint8_t flip = w->is_signed ? 128 : 0;
+    for (size_t c = 0; c < w->channels; c++) {
+        const uint8_t *row = (const uint8_t *)w->x + c;
+        uint8_t greatest = 0;
+        for (size_t i = 0; i < w->rows; i++, row += w->row_step)
+            for (size_t j = 0; j < w->columns; j++) {
+                const uint8_t byte = row[j * w->column_step] ^ flip;
+                greatest = byte > greatest ? byte : greatest;
+            }
+        y[c] = greatest ^ flip;
+    }
+}
+
+// The last vector overlaps the one before it.
+static void quant_greatest(const ln_quant_window *w, void *y)
+{
+    size_t first = 0;
+    if (w->channels < 16) {
+        quant_greatest_few(w, y);
+    } else if (w->channels < 32) {
+        quant_greatest_16(w, 0, y);
+        quant_greatest_16(w, w->channels - 16, y);
     } else {
-        const uint8_t *from = x;
-        uint8_t *restrict to = y;
-        for (size_t i = 0; i < n; i++)
-            to[i] = from[i] > to[i] ? from[i] : to[i];
+        for (; first + 32 < w->channels; first += 32)
+            quant_greatest_32(w, first, y);
+        quant_greatest_32(w, w->channels - 32, y);
     }
 }
 
@@ -148,7 +201,7 @@ const ln_quant_kernels VF_KERNEL(ln_k_quant) = {
     .to_floats = quant_to_floats,
     .join = quant_join,
     .range = quant_range,
-    .keep_greater = quant_keep_greater,
+    .greatest = quant_greatest,
 };
 
 #endif

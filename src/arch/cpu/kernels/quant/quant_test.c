@@ -118,25 +118,46 @@ TEST(ranges_leave_nan_out)
     }
 }
 
-TEST(the_greater_byte_is_kept)
+static int greatest_in(const ln_quant_window *w, size_t channel)
+{
+    int greatest = -129;
+    for (size_t i = 0; i < w->rows; i++) {
+        for (size_t j = 0; j < w->columns; j++) {
+            uint8_t x = ((const uint8_t *)w->x)[i * w->row_step + j * w->column_step + channel];
+            int value = w->is_signed ? (int8_t)x : x;
+            greatest = value > greatest ? value : greatest;
+        }
+    }
+    return greatest;
+}
+
+TEST(the_greatest_bytes_of_windows_are_kept)
 {
     FOR_EACH_ISA(isa)
     {
-        for (int is_signed = 0; is_signed < 2; is_signed++) {
-            uint8_t x[N], y[N], before[N];
-            for (size_t i = 0; i < N; i++) {
-                x[i] = (uint8_t)test_random();
-                before[i] = y[i] = (uint8_t)test_random();
-            }
-            ln_quant_select(isa)->keep_greater(is_signed, N - 1, x, y);
-            for (size_t i = 0; i + 1 < N; i++) {
-                bool is_x = is_signed ? (int8_t)x[i] > (int8_t)before[i] : x[i] > before[i];
-                CHECK_EQ(y[i], is_x ? x[i] : before[i]);
-            }
-            CHECK_EQ(y[N - 1], before[N - 1]);
+        for (size_t channels = 1; channels <= 70; channels++) {
+            guarded x = guarded_make(12 * 20, true);
+            uint8_t y[72];
+            for (size_t i = 0; i < 12 * 20 * 4; i++)
+                ((uint8_t *)x.p)[i] = (uint8_t)test_random();
+            ln_quant_window w = {.rows = 1 + channels % 3,
+                                 .columns = 1 + test_random() % 3,
+                                 .channels = channels,
+                                 .row_step = 4 * 72,
+                                 .column_step = channels + channels % 2,
+                                 .is_signed = channels % 4 < 2};
+            // The last byte is that of the end of the memory.
+            w.x = (uint8_t *)x.p + 12 * 20 * 4 - (w.rows - 1) * w.row_step -
+                  (w.columns - 1) * w.column_step - channels;
+            memset(y, 77, sizeof y);
+            ln_quant_select(isa)->greatest(&w, y);
+            for (size_t c = 0; c < channels; c++)
+                CHECK_EQ(y[c], (uint8_t)greatest_in(&w, c));
+            CHECK_EQ(y[channels], 77);
+            guarded_free(&x);
         }
     }
 }
 
 TEST_LIST(numbers_become_bytes_and_bytes_numbers, two_become_one, ranges_leave_nan_out,
-          the_greater_byte_is_kept)
+          the_greatest_bytes_of_windows_are_kept)
