@@ -869,6 +869,50 @@ CASES["a_convolution_of_integers_in_groups"] = convolution_of_sums(2, ("s8", "s8
 CASES["a_depthwise_convolution_of_integers"] = convolution_of_sums(6, ("u8", "u8"), 100)
 
 
+def sums_of_rows(x, w, stride, dilation, pads, group):
+    """A convolution of rows [N, C, W] by weights [O, C / group, K]."""
+    out, of_group, taps = w.shape
+    padded = np.pad(x, ((0, 0), (0, 0), pads))
+    width = (padded.shape[2] - dilation * (taps - 1) - 1) // stride + 1
+    y = np.zeros((len(x), out, width))
+    for o in range(out):
+        first = o // (out // group) * of_group
+        for t in range(taps):
+            seen = padded[:, first:first + of_group, t * dilation:][:, :, :(width - 1) * stride + 1:stride]
+            y[:, o] += np.einsum("ncw,c->nw", seen, w[o, :, t])
+    return y
+
+
+def convolution_of_rows(group=1, kinds=("u8", "s8"), zero=0):
+    def build(rng):
+        g = Graph(13)
+        a, b = numbers(rng, (2, 6, 19), kinds[0]), numbers(rng, (6, 6 // group, 5), kinds[1])
+        za = zero_of(rng, kinds[0])
+        y = g.op("ConvInteger", [g.quantized(a, kinds[0], True), g.quantized(b, kinds[1]), g.quantized(np.array(za), kinds[0]),
+                                 g.quantized(np.array(zero), kinds[1])], pads=[3, 4], strides=[2], dilations=[2], group=group)
+        want = sums_of_rows(a.astype(float) - za, b.astype(float) - zero, 2, 2, (3, 4), group)
+        built = exactly(g, y, "u8", want.astype("i4"))
+        built.number, built.is_on_cpu = 6, True
+        return built
+    return build
+
+
+CASES["a_convolution_of_rows"] = convolution_of_rows()
+CASES["a_convolution_of_rows_in_groups"] = convolution_of_rows(2, ("s8", "s8"))
+CASES["a_depthwise_convolution_of_rows"] = convolution_of_rows(6, ("u8", "u8"), 100)
+
+
+@case
+def a_convolution_of_volumes(rng):
+    g = Graph(13)
+    a, b, zero = numbers(rng, (1, 3, 2, 4, 5), "u8"), numbers(rng, (4, 3, 1, 1, 1), "s8"), zero_of(rng, "u8")
+    x = g.dequantize(g.quantized(a, "u8", True), 0.04, np.array(zero), "u8")
+    w = g.dequantize(g.quantized(b, "s8"), 0.01, np.array(0), "s8")
+    rows = real(a, 0.04, zero).reshape(1, 3, 8, 5)
+    want = convolution(rows, real(b, 0.01, 0)[..., 0], np.zeros(4))
+    return finish(g, g.op("Conv", [x, w]), Want(want.y.reshape(1, 4, 2, 4, 5), want.error.reshape(1, 4, 2, 4, 5)), "u8", rng)
+
+
 def dynamic_convolution(scale_shape, bias_shape, act="Relu"):
     """DynamicQuantizeLinear, ConvInteger, Cast, scales, a bias, an activation; the image is as wide as it has channels."""
     def build(rng):

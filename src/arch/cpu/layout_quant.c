@@ -20,18 +20,17 @@ static bool is_image_of_sums(const ln_layout_build *build, const char *tname)
 {
     const ln_tensor_entry *entry = tname ? ln_layout_find(build, tname) : NULL;
     return entry && !entry->is_open && !entry->known && entry->tensor->dtype == TL_INT32 &&
-           entry->tensor->ndim == 4 && entry->tensor->len > 0;
+           (entry->tensor->ndim == 3 || entry->tensor->ndim == 4) && entry->tensor->len > 0;
 }
 
 // Weights that are no constants are packed in each run.
 static bool read_conv(const ln_layout_build *build, ln_layout_conv *c)
 {
     const char *src = ln_layout_input(build, "src"), *weight = ln_layout_input(build, "weight");
-    const ln_tensor_entry *entry = weight ? ln_layout_find(build, weight) : NULL;
     const char *out = ln_layout_first_out(build);
     return is_byte(build, src) && ln_layout_is_free(build, src) &&
-           (ln_layout_is_free(build, out) || is_image_of_sums(build, out)) && entry &&
-           entry->tensor->ndim == 4 && ln_layout_read_conv(build, 2, c);
+           (ln_layout_is_free(build, out) || is_image_of_sums(build, out)) && weight &&
+           ln_layout_is_image(ln_layout_find(build, weight)) && ln_layout_read_conv(build, 2, c);
 }
 
 static bool fits_conv(const ln_layout_build *build)
@@ -42,7 +41,8 @@ static bool fits_conv(const ln_layout_build *build)
 
 static ln_status emit_pack(ln_layout_build *build, const ln_layout_conv *c, const char *packed)
 {
-    ln_list *ins = ln_tensor_list_append(NULL, "weight", c->weight);
+    const char *weight = ln_layout_lifted(build, c->weight);
+    ln_list *ins = weight ? ln_tensor_list_append(NULL, "weight", weight) : NULL;
     ln_list *outs = ln_tensor_list_append(NULL, "dst", packed);
     ln_layout_params said = {0};
     ln_layout_add_int(&said, "group", c->group, 1);
