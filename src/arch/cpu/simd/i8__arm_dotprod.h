@@ -10,9 +10,8 @@
 
 #define VI_KERNEL(name) name##__arm_dotprod
 
-#define VI_ROWS      5
-#define VI_PANELS    1
-#define VI_IN_FLOATS 0
+#define VI_ROWS   5
+#define VI_PANELS 1
 
 typedef int32x4_t vi_sum;
 

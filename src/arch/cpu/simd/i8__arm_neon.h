@@ -12,9 +12,8 @@
 
 #define VI_KERNEL(name) name##__arm_neon
 
-#define VI_ROWS      3
-#define VI_PANELS    1
-#define VI_IN_FLOATS 0
+#define VI_ROWS   3
+#define VI_PANELS 1
 
 // Two columns in each, two sums for each column.
 typedef struct vi_sum {

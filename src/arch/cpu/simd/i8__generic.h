@@ -12,7 +12,6 @@
 //
 // A row of A is expanded to whole fours first: a set may want signed bytes, whose sums then lack
 // VI_OFFSET times those of the weights. Everything is exact.
-// VI_IN_FLOATS: floats convolve images of few channels faster.
 
 #ifndef LN_ARCH_CPU_SIMD_I8_GENERIC_H
 #define LN_ARCH_CPU_SIMD_I8_GENERIC_H
@@ -29,7 +28,6 @@
 #define VI_OFFSET    0
 #define VI_ROWS      4 // of a tile
 #define VI_PANELS    1
-#define VI_IN_FLOATS 0
 
 typedef uint32_t vi_sum __attribute__((vector_size(16)));
 typedef struct vi_fours {

@@ -16,7 +16,6 @@
 #define VI_OFFSET    0
 #define VI_ROWS      8
 #define VI_PANELS    1
-#define VI_IN_FLOATS 1
 
 typedef __m256i vi_sum;
 typedef __m256i vi_fours;

@@ -13,7 +13,6 @@
 #define VI_OFFSET    0
 #define VI_ROWS      12
 #define VI_PANELS    2
-#define VI_IN_FLOATS 0
 
 typedef __m512i vi_sum;
 typedef __m512i vi_fours;

@@ -13,7 +13,6 @@
 #define VI_OFFSET    0
 #define VI_ROWS      6
 #define VI_PANELS    1
-#define VI_IN_FLOATS 0
 
 typedef __m256i vi_sum;
 typedef __m256i vi_fours;

@@ -6,7 +6,6 @@
 
 #include <string.h>
 
-#include "arch/cpu/kernels/conv_i8/in_floats.h"
 #include "arch/cpu/kernels/conv_i8/taps_i8.h"
 #include "arch/cpu/kernels/conv_i8/winograd_i8.h"
 #include "arch/cpu/kernels/tasks.h"
@@ -101,7 +100,18 @@ typedef struct gathering {
     size_t channels;  // of the group
     uint8_t outside;
     ln_window_1d rows, columns;
+    ln_taps whole; // columns of outputs whose windows are inside, and lie in lines without gaps
 } gathering;
+
+static ln_taps whole_columns(const ln_conv_shape *s)
+{
+    const size_t reach = (s->kernel_w - 1) * s->dilation_w,
+                 first = ln_div_up(s->pad_left, s->stride_w);
+    if (s->dilation_w > 1 || s->group > 1 || s->in_w + s->pad_left <= reach)
+        return (ln_taps){0, 0};
+    const size_t end = (s->in_w + s->pad_left - reach - 1) / s->stride_w + 1;
+    return (ln_taps){first, ln_min(end, s->out_w)};
+}
 
 // A call takes longer than the few bytes of a line; parts that overlap need no loop over the rest.
 static inline void copy_line(uint8_t *to, const uint8_t *from, size_t n)
@@ -135,25 +145,27 @@ static void gather_line(const gathering *g, const uint8_t *line, size_t column, 
         copy_line(to, from, g->channels);
 }
 
-// All taps of an output, whose windows inside are `y` and `x`.
+// All taps of an output, whose window inside has the rows `y`.
 static void gather_output(const gathering *g, const uint8_t *image, size_t row, ln_taps y,
                           size_t column, uint8_t *to)
 {
     const ln_conv_shape *s = &g->args->shape;
     const size_t line_bytes = s->kernel_w * g->channels, pitch = s->in_w * s->in_channels;
-    const ln_taps x = ln_window_taps(&g->columns, column);
-    const bool is_one = s->dilation_w == 1 && s->group == 1 && x.first == 0 && x.end == s->kernel_w;
-    for (size_t t = 0; t < s->kernel_h; t++, to += line_bytes) {
-        if (t < y.first || t >= y.end) {
-            memset(to, g->outside, line_bytes);
-            continue;
-        }
-        const uint8_t *line = image + ln_window_at(&g->rows, row, t) * pitch;
-        if (is_one)
-            copy_line(to, line + ln_window_at(&g->columns, column, 0) * s->in_channels, line_bytes);
-        else
-            gather_line(g, line, column, x, to);
+    if (y.end - y.first < s->kernel_h)
+        memset(to, g->outside, line_bytes * s->kernel_h);
+    if (y.first == y.end)
+        return;
+    const uint8_t *line = image + ln_window_at(&g->rows, row, y.first) * pitch;
+    to += y.first * line_bytes;
+    if (column >= g->whole.first && column < g->whole.end) {
+        line += ln_window_at(&g->columns, column, 0) * s->in_channels;
+        for (size_t t = y.first; t < y.end; t++, to += line_bytes, line += s->dilation_h * pitch)
+            copy_line(to, line, line_bytes);
+        return;
     }
+    const ln_taps x = ln_window_taps(&g->columns, column);
+    for (size_t t = y.first; t < y.end; t++, to += line_bytes, line += s->dilation_h * pitch)
+        gather_line(g, line, column, x, to);
 }
 
 // Rows of the product, each all taps of an output.
@@ -197,7 +209,8 @@ static void run_group(ln_cpu_isa isa, const ln_conv_i8_args *a, size_t group, vo
                             .channels = in,
                             .outside = (uint8_t)a->zero,
                             .rows = ln_conv_rows(s),
-                            .columns = ln_conv_columns(s)};
+                            .columns = ln_conv_columns(s),
+                            .whole = whole_columns(s)};
     ln_gemm_i8_args product = {
         .m = s->batch * s->out_h * s->out_w,
         .n = out,
@@ -261,8 +274,6 @@ size_t ln_conv_i8_workspace(const ln_conv_shape *s)
     if (s->out_channels > SIZE_MAX / 4096 / (fours_of(s) + 1))
         return SIZE_MAX;
     size_t bytes = workspace_of_bytes(s);
-    if (ln_in_floats_fits(s))
-        bytes = ln_max(bytes, ln_in_floats_workspace(s));
     if (ln_winograd_i8_fits(s))
         bytes = ln_max(bytes, ln_winograd_i8_workspace(s));
     return bytes;
@@ -423,10 +434,6 @@ void ln_conv_i8(ln_cpu_isa isa, const ln_conv_i8_args *args, void *workspace, ln
     const ln_conv_shape *s = &args->shape;
     if (s->batch * s->out_h * s->out_w * s->out_channels == 0)
         return;
-    if (ln_in_floats_is_faster(isa, s)) {
-        ln_in_floats(isa, args, workspace, pool);
-        return;
-    }
     if (ln_winograd_i8_select(isa)->multiply && !args->zeros && ln_winograd_i8_fits(s)) {
         ln_winograd_i8(isa, args, workspace, pool);
         return;

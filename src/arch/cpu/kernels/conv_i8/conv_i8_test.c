@@ -299,8 +299,7 @@ TEST(large_images_of_few_channels_are_exact)
     check_large_images(false);
 }
 
-// 100 products of few channels are the most that are summed in floats, 128 taps the most of a
-// depthwise convolution.
+// 128 taps are the most of a depthwise convolution.
 TEST(the_largest_sums_are_exact)
 {
     static const struct {
