@@ -63,38 +63,17 @@ PLAIN(uint8_t)
 PLAIN(uint16_t)
 PLAIN(uint64_t)
 
-// Planes to pixels whose `columns` bytes follow each other; a constant where this is inlined.
-static inline __attribute__((always_inline)) void join_planes(const ln_transpose_matrices *m,
-                                                              const size_t columns)
+static ln_transpose_u32_fn *byte_function(ln_cpu_isa isa, size_t columns, size_t y_step)
 {
-    const size_t rows = m->rows;
-    for (size_t n = 0; n < m->count; n++) {
-        const uint8_t *x = (const uint8_t *)m->x + n * m->x_next;
-        uint8_t *restrict y = (uint8_t *)m->y + n * m->y_next;
-        for (size_t i = 0; i < rows; i++)
-            for (size_t j = 0; j < columns; j++)
-                y[i * columns + j] = x[j * m->x_step + i];
-    }
+    const bool has_planes = columns >= 2 && columns <= 4 && y_step == columns;
+    return has_planes ? ln_join_planes_select(isa) : transpose_uint8_t;
 }
 
-static void transpose_bytes(const ln_transpose_matrices *m)
-{
-    if (m->y_step != m->columns || m->columns > 4)
-        transpose_uint8_t(m);
-    else if (m->columns == 2)
-        join_planes(m, 2);
-    else if (m->columns == 3)
-        join_planes(m, 3);
-    else if (m->columns == 4)
-        join_planes(m, 4);
-    else
-        transpose_uint8_t(m);
-}
-
-static ln_transpose_u32_fn *matrix_function(ln_cpu_isa isa, size_t elem_size)
+static ln_transpose_u32_fn *matrix_function(ln_cpu_isa isa, size_t elem_size, size_t columns,
+                                            size_t y_step)
 {
     switch (elem_size) {
-    case 1: return transpose_bytes;
+    case 1: return byte_function(isa, columns, y_step);
     case 2: return transpose_uint16_t;
     case 8: return transpose_uint64_t;
     default: return ln_transpose_u32_select(isa);
@@ -212,7 +191,8 @@ void ln_transpose(ln_cpu_isa isa, const ln_transpose_args *args, ln_pool *pool)
         j.rows = j.columns;
         j.columns = one;
     }
-    j.matrix = is_matrix ? matrix_function(isa, args->elem_size) : NULL;
+    j.matrix =
+        is_matrix ? matrix_function(isa, args->elem_size, j.columns.dim, j.rows.y_step) : NULL;
     j.unit_rows = (UNIT_ELEMENTS / j.columns.dim / UNIT_LINE + 1) * UNIT_LINE;
     j.units_of_matrix = (j.rows.dim - 1) / j.unit_rows + 1;
     j.units = j.units_of_matrix;

@@ -60,6 +60,7 @@ typedef void ln_transpose_u32_fn(const ln_transpose_matrices *matrices);
 typedef void ln_interleave_u32_fn(const ln_interleave_rows *rows);
 
 LN_KERNELS(ln_transpose_u32_fn, transpose_u32)
+LN_KERNELS(ln_transpose_u32_fn, join_planes) // of bytes: 2 to 4 columns, whose rows have no gaps
 LN_KERNELS(ln_interleave_u32_fn, interleave_u32)
 
 LN_CPPEND
