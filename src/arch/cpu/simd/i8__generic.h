@@ -25,9 +25,9 @@
 
 #define VI_KERNEL(name) name##__generic
 
-#define VI_OFFSET    0
-#define VI_ROWS      4 // of a tile
-#define VI_PANELS    1
+#define VI_OFFSET 0
+#define VI_ROWS   4 // of a tile
+#define VI_PANELS 1
 
 typedef uint32_t vi_sum __attribute__((vector_size(16)));
 typedef struct vi_fours {

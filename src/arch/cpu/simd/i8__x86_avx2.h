@@ -13,9 +13,9 @@
 
 #define VI_KERNEL(name) name##__x86_avx2
 
-#define VI_OFFSET    0
-#define VI_ROWS      8
-#define VI_PANELS    1
+#define VI_OFFSET 0
+#define VI_ROWS   8
+#define VI_PANELS 1
 
 typedef __m256i vi_sum;
 typedef __m256i vi_fours;

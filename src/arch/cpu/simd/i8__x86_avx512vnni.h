@@ -10,9 +10,9 @@
 
 #define VI_KERNEL(name) name##__x86_avx512vnni
 
-#define VI_OFFSET    0
-#define VI_ROWS      12
-#define VI_PANELS    2
+#define VI_OFFSET 0
+#define VI_ROWS   12
+#define VI_PANELS 2
 
 typedef __m512i vi_sum;
 typedef __m512i vi_fours;

@@ -10,9 +10,9 @@
 
 #define VI_KERNEL(name) name##__x86_avxvnni
 
-#define VI_OFFSET    0
-#define VI_ROWS      6
-#define VI_PANELS    1
+#define VI_OFFSET 0
+#define VI_ROWS   6
+#define VI_PANELS 1
 
 typedef __m256i vi_sum;
 typedef __m256i vi_fours;

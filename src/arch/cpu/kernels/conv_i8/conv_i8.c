@@ -255,7 +255,7 @@ static size_t divide_workspace(const ln_conv_shape *s, char *block, depthwise_pa
     parts->addends = (int32_t *)(void *)(block ? block + taken : NULL);
     taken += ln_conv_i8_channels(s) * sizeof(int32_t);
     parts->columns = (int32_t *)(void *)(block ? block + taken : NULL);
-    taken += blocks * 3 * LN_TAPS_I8_MAX_CHANNELS * sizeof(int32_t);
+    taken += blocks * LN_TAPS_I8_COLUMNS * LN_TAPS_I8_MAX_CHANNELS * sizeof(int32_t);
     parts->outside = (uint8_t *)(block ? block + taken : NULL);
     taken += blocks * LN_TAPS_I8_MAX_CHANNELS;
     return taken;

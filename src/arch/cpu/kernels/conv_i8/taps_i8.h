@@ -17,6 +17,9 @@ LN_CPPSTART
 #define LN_TAPS_I8_MAX_CHANNELS     32
 #define LN_TAPS_I8_MAX_WEIGHT_BYTES 2
 
+// Numbers of each channel that are arranged.
+#define LN_TAPS_I8_COLUMNS 4
+
 typedef struct ln_taps_i8_args {
     size_t channels, taps, pixels;
     const uint8_t **at;  // of the taps of the first pixel, up to a multiple of four; moved
@@ -29,7 +32,7 @@ typedef struct ln_taps_i8_args {
     void *y;                 // of the first pixel
     size_t y_step;           // bytes from pixel to pixel
     ln_epilogue_i8 epilogue; // addends and column_zeros of channels; no row_sums
-    const int32_t *columns;  // arranged: addends, factors and bias of each block
+    const int32_t *columns;  // arranged: addends, factors, bias and zero points of each block
 } ln_taps_i8_args;
 
 typedef void ln_taps_i8_fn(const ln_taps_i8_args *args);

@@ -54,7 +54,6 @@ static void taps_sum_up(const ln_taps_i8_args *a, size_t first, size_t n, const 
     vi_store_taps(out->of, sums);
 }
 
-// Weights with zero points are rare.
 static void taps_subtract_zeros(const ln_taps_i8_args *a, size_t first, size_t n, taps_sums *sums)
 {
     taps_sums alone;
@@ -107,8 +106,8 @@ static void taps_arrange(size_t channels, size_t fours, const int8_t *packed, in
 
 // ---- Bytes, from registers ----
 
-// Of a block: addends, factors, bias.
-#define TAPS_COLUMNS (3 * VI_TAP_CHANNELS)
+// Of a block: addends, factors, bias, zero points.
+#define TAPS_COLUMNS (LN_TAPS_I8_COLUMNS * VI_TAP_CHANNELS)
 
 static void taps_arrange_column(const void *channels, size_t first, size_t n, int32_t *to)
 {
@@ -127,6 +126,7 @@ static void taps_arrange_columns(size_t channels, const ln_epilogue_i8 *e, int32
         taps_arrange_column(e->addends, first, n, to);
         taps_arrange_column(e->factors, first, n, to + VI_TAP_CHANNELS);
         taps_arrange_column(e->bias, first, n, to + (size_t)2 * VI_TAP_CHANNELS);
+        taps_arrange_column(e->column_zeros, first, n, to + (size_t)3 * VI_TAP_CHANNELS);
     }
 }
 
@@ -138,6 +138,22 @@ static void taps_move(const ln_taps_i8_args *a)
         const __m256i *steps = (const void *)(a->steps + i);
         _mm256_storeu_si256(at,
                             _mm256_add_epi64(_mm256_loadu_si256(at), _mm256_loadu_si256(steps)));
+    }
+}
+
+// Zero points times the sum of the taps alone are taken from the sums.
+VF_VERB void taps_subtract(const ln_taps_i8_args *a, size_t first, const int32_t *zeros,
+                           vi_tap_sum sums[VI_TAP_SUMS])
+{
+    vi_tap_sum alone[VI_TAP_SUMS];
+    LN_UNROLL
+    for (size_t q = 0; q < VI_TAP_SUMS; q++)
+        alone[q] = _mm256_set1_epi32((int32_t)(0 - (uint32_t)a->row_zero));
+    taps_dot(a, first, VI_TAP_CHANNELS, a->ones, alone);
+    LN_UNROLL
+    for (size_t q = 0; q < VI_TAP_SUMS; q++) {
+        const __m256i zero = _mm256_loadu_si256((const void *)(zeros + 8 * q));
+        sums[q] = _mm256_sub_epi32(sums[q], _mm256_mullo_epi32(alone[q], zero));
     }
 }
 
@@ -154,6 +170,8 @@ static void taps_run_bytes(const ln_taps_i8_args *a, const vi_bounds *bounds, ui
         for (size_t q = 0; q < VI_TAP_SUMS; q++)
             sums[q] = _mm256_loadu_si256((const void *)(addends + 8 * q));
         taps_dot(a, first, VI_TAP_CHANNELS, w, sums);
+        if (a->ones)
+            taps_subtract(a, first, addends + (size_t)3 * VI_TAP_CHANNELS, sums);
         vi_put_taps(y + first, n, sums, factors,
                     a->epilogue.bias ? factors + VI_TAP_CHANNELS : NULL, bounds);
         w += taps_fours(a) * TAPS_FOUR_BYTES;
@@ -165,7 +183,7 @@ static void taps_run(const ln_taps_i8_args *a)
     const ln_epilogue_i8 *e = &a->epilogue;
     const vi_bounds bounds = vi_bounds_of(e->low, e->high, e->zero);
     const bool is_quick =
-        e->result == LN_I8_TO_BYTES && !a->ones && (a->has_more || a->channels >= VI_TAP_CHANNELS);
+        e->result == LN_I8_TO_BYTES && (a->has_more || a->channels >= VI_TAP_CHANNELS);
     uint8_t *y = a->y;
     for (size_t i = 0; i < a->pixels; i++, y += a->y_step) {
         if (is_quick)
