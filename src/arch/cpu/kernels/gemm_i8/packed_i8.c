@@ -165,6 +165,7 @@ typedef struct product {
     uint8_t flip;
     int32_t zero; // of A as it is unsigned
     bool expands;
+    const uint16_t *orders;         // of the first panel; NULL: not used
     size_t tiles, sets;             // of rows, and of panels that a tile makes at once
     size_t row_tasks, column_tasks; // how these are divided
     char *expanded;                 // of the first task
@@ -246,9 +247,7 @@ static void run_chunk(const product *p, size_t row, size_t row_end, size_t colum
         .fours = fours_of(a->k),
         .panels = a->packed + column / LN_TILE_I8_LANES * panel_bytes(a->k),
         .panel_step = panel_bytes(a->k),
-        .orders = order_len(a->k)
-                      ? orders(a->packed, a->k, a->n) + column / LN_TILE_I8_HALF * order_len(a->k)
-                      : NULL,
+        .orders = p->orders ? p->orders + column / LN_TILE_I8_HALF * order_len(a->k) : NULL,
         .order_step = order_len(a->k),
         .y_step = a->y_step,
         .epilogue = p->epilogue,
@@ -288,6 +287,32 @@ static void run_task(void *user, size_t index)
         p->kernel->end();
 }
 
+// Fewer rows take as long as looking through the orders.
+#define MIN_ORDERED_ROWS 16
+
+static bool is_order(const uint16_t *order, size_t fours)
+{
+    uint16_t most = 0;
+    for (size_t p = 1; p <= fours; p++)
+        most = order[p] > most ? order[p] : most;
+    return most < fours && order[0] <= fours;
+}
+
+// The orders, where they are used. Weights may come from a file, so that no number in them is
+// believed.
+static const uint16_t *find_orders(const product *p)
+{
+    const ln_gemm_i8_args *a = p->args;
+    const size_t len = order_len(a->k), halves = ln_gemm_i8_columns(a->n) / LN_TILE_I8_HALF;
+    if (!p->kernel->widen || a->m < MIN_ORDERED_ROWS || len < 2)
+        return NULL;
+    const uint16_t *first = orders(a->packed, a->k, a->n);
+    for (size_t i = 0; i < halves; i++)
+        if (!is_order(first + i * len, len - 1))
+            return NULL;
+    return first;
+}
+
 // Of rows and columns the side with more memory is divided.
 static void divide(product *p, const ln_pool *pool)
 {
@@ -322,6 +347,7 @@ void ln_gemm_i8(ln_cpu_isa isa, const ln_gemm_i8_args *args, void *workspace, ln
         .expanded = (char *)workspace + addend_bytes(args->n),
     };
     p.expands = p.kernel->offset != 0 || p.flip || (args->k % 4 && !args->gather);
+    p.orders = find_orders(&p);
     p.epilogue.addends = addends;
     find_addends(&p, addends);
     divide(&p, pool);

@@ -17,6 +17,7 @@ static const struct {
 
 typedef struct problem {
     size_t m, n, k, gap;
+    bool has_broken_orders; // after packing
     bool is_signed, w_is_signed, is_transposed, has_bias, has_zeros, has_float_bias, extremes,
         has_edges;
     int32_t zero;
@@ -149,6 +150,15 @@ static void check_set(const problem *p, const data *d, const uint8_t *a, const u
     guarded_free(&y);
 }
 
+// One number beyond the last four, or one more than all are narrow.
+static void break_order(const problem *p, int8_t *packed)
+{
+    const size_t columns = ln_gemm_i8_columns(p->n), fours = (p->k + 3) / 4;
+    uint16_t *orders = (uint16_t *)(void *)(packed + columns * (4 * fours + sizeof(int32_t)));
+    const size_t numbers = columns / 8 * (fours + 1), broken = test_random() % numbers;
+    orders[broken] = (uint16_t)(fours + (broken % (fours + 1) == 0));
+}
+
 static void check_side(const problem *p, bool at_end)
 {
     size_t columns = ln_gemm_i8_columns(p->n), a_step = p->k + p->gap;
@@ -182,6 +192,8 @@ static void check_side(const problem *p, bool at_end)
         d.factors.p[0] = 0.5f; // ties
     ln_gemm_pack_i8(p->k, p->n, w, p->w_is_signed, d.row_step, d.column_step, (int8_t *)d.packed.p,
                     NULL);
+    if (p->has_broken_orders)
+        break_order(p, (int8_t *)d.packed.p);
     for (size_t s = 0; s < sizeof sets / sizeof sets[0]; s++)
         if (ln_cpu_isa_runs(ln_cpu_isa_get(), sets[s].isa))
             check_set(p, &d, a, w, s, at_end);
@@ -251,7 +263,7 @@ TEST(nothing_saturates)
 TEST(pairs_at_the_edge_of_16_bits_are_exact)
 {
     for (size_t k = 1; k <= 400; k++)
-        check_problem((problem){.m = 1 + k % 17,
+        check_problem((problem){.m = 1 + k % 33,
                                 .n = 1 + k % 2 * 8,
                                 .k = k,
                                 .w_is_signed = true,
@@ -263,7 +275,19 @@ TEST(pairs_at_the_edge_of_16_bits_are_exact)
 TEST(long_rows_are_exact)
 {
     for (size_t k = 4 * UINT16_MAX; k <= 4 * UINT16_MAX + 10; k += 5)
-        check_problem((problem){.m = 2, .n = 3, .k = k, .w_is_signed = true, .zero = 3});
+        check_problem((problem){.m = 17, .n = 3, .k = k, .w_is_signed = true, .zero = 3});
+}
+
+// Packed weights may come from a file.
+TEST(broken_orders_are_not_followed)
+{
+    for (size_t k = 1; k <= 40; k++)
+        check_problem((problem){.m = 20,
+                                .n = 1 + k,
+                                .k = k,
+                                .w_is_signed = true,
+                                .zero = 3,
+                                .has_broken_orders = true});
 }
 
 TEST(nothing_is_a_product_too)
@@ -281,5 +305,6 @@ TEST(sizes_beyond_memory_have_no_workspace)
 }
 
 TEST_LIST(tiles_of_all_sizes_are_right, every_kind_of_byte_and_result_is_right, nothing_saturates,
-          pairs_at_the_edge_of_16_bits_are_exact, long_rows_are_exact, nothing_is_a_product_too,
+          pairs_at_the_edge_of_16_bits_are_exact, long_rows_are_exact,
+          broken_orders_are_not_followed, nothing_is_a_product_too,
           sizes_beyond_memory_have_no_workspace)

@@ -65,7 +65,7 @@ typedef struct ln_tile_i8_args {
     const char *words; // A widened, 8 bytes a four, row after row
     const int8_t *panels;
     size_t panel_step;      // bytes from panel to panel
-    const uint16_t *orders; // of the halves of panels; NULL: they have too many fours
+    const uint16_t *orders; // of the halves of panels; NULL: none are narrow
     size_t order_step;      // numbers from half to half
     void *y;
     size_t y_step; // elements from row to row
