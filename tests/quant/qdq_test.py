@@ -869,6 +869,27 @@ CASES["a_convolution_of_integers_in_groups"] = convolution_of_sums(2, ("s8", "s8
 CASES["a_depthwise_convolution_of_integers"] = convolution_of_sums(6, ("u8", "u8"), 100)
 
 
+def convolution_of_groups(group, of_group, outputs, kinds=("u8", "s8"), zero=0, size=(5, 6)):
+    """Sums of many groups of few channels, with a zero point for each output."""
+    def build(rng):
+        g = Graph(13)
+        a, b = numbers(rng, (2, group * of_group, *size), kinds[0]), numbers(rng, (group * outputs, of_group, 3, 3), kinds[1])
+        za, zb = zero_of(rng, kinds[0]), np.full(group * outputs, zero) + (np.arange(group * outputs) % 5 if zero else 0)
+        y = g.op("ConvInteger", [g.quantized(a, kinds[0], True), g.quantized(b, kinds[1]), g.quantized(np.array(za), kinds[0]),
+                                 g.quantized(zb, kinds[1])], pads=[1, 1, 1, 1], group=group)
+        want = convolution(a.astype(float) - za, b.astype(float) - zb.reshape(-1, 1, 1, 1), np.zeros(group * outputs), 1, 1, group).y
+        built = exactly(g, y, "u8", want.astype("i4"))
+        built.number, built.is_on_cpu = 6, True
+        return built
+    return build
+
+
+for label, arguments in {"2": (24, 2, 2), "2_of_bytes_with_zero_points": (10, 2, 2, ("u8", "u8"), 100), "3": (5, 3, 3, ("s8", "s8"), -7),
+                         "1_that_make_2": (9, 1, 2, ("u8", "u8"), 130), "4_that_make_1": (14, 4, 1), "12": (3, 12, 12, ("s8", "u8"), 90),
+                         "1_that_make_20": (4, 1, 20)}.items():
+    CASES["a_convolution_in_groups_of_" + label] = convolution_of_groups(*arguments)
+
+
 def sums_of_rows(x, w, stride, dilation, pads, group):
     """A convolution of rows [N, C, W] by weights [O, C / group, K]."""
     out, of_group, taps = w.shape

@@ -7,6 +7,7 @@
 
 #include <lightnet/allocator.h>
 
+#include "arch/cpu/kernels/gemm_i8/tile_i8.h"
 #include "op/types.h"
 
 static bool is_byte(const ln_layout_build *build, const char *tname)
@@ -39,15 +40,32 @@ static bool fits_conv(const ln_layout_build *build)
     return read_conv(build, &c);
 }
 
-static ln_status emit_pack(ln_layout_build *build, const ln_layout_conv *c, const char *packed)
+// How many groups fill a tile of columns, which takes as long for fewer.
+static int mergeable_groups(const ln_layout_conv *c, const tl_tensor *weight)
+{
+    const int of_group = weight->dims[0] / c->group;
+    const bool is_depthwise = of_group == 1 && weight->dims[1] == 1;
+    int count = is_depthwise ? 1 : LN_TILE_I8_LANES / of_group;
+    while (count > 1 && c->group % count != 0)
+        count--;
+    return count > 1 ? count : 1;
+}
+
+static ln_status emit_pack(ln_layout_build *build, const ln_layout_conv *c, int merged,
+                           const char *packed)
 {
     const char *weight = ln_layout_lifted(build, c->weight);
+    const char *zero = merged > 1 ? ln_layout_input(build, "weight_zero") : NULL;
     ln_list *ins = weight ? ln_tensor_list_append(NULL, "weight", weight) : NULL;
+    if (zero)
+        ins = ln_tensor_list_append(ins, "weight_zero", zero);
     ln_list *outs = ln_tensor_list_append(NULL, "dst", packed);
     ln_layout_params said = {0};
     ln_layout_add_int(&said, "group", c->group, 1);
+    ln_layout_add_int(&said, "merged", merged, 1);
+    const bool is_complete = ln_list_length(ins) == 1 + (zero != NULL) && outs;
     return ln_layout_emit(build, "quant_conv_pack_cpu", "pack", ins, outs, said.list,
-                          ins && outs && ln_layout_are_complete(&said));
+                          is_complete && ln_layout_are_complete(&said));
 }
 
 // The operands of the convolution, with the image and the weights in their new forms.
@@ -72,11 +90,15 @@ static ln_list *conv_ins(const ln_layout_build *build, const char *src, const ch
 static ln_status emit_conv(ln_layout_build *build, const ln_layout_conv *c, const char *packed)
 {
     const tl_tensor *weight = ln_layout_find(build, c->weight)->tensor;
+    const int merged = mergeable_groups(c, weight);
     const char *src = ln_layout_nhwc(build, c->src);
     bool is_complete = false;
-    LN_TRY(src ? emit_pack(build, c, packed) : ln_error_status());
+    LN_TRY(src ? emit_pack(build, c, merged, packed) : ln_error_status());
+    ln_layout_conv joined = *c;
+    joined.group /= merged;
     ln_list *ins = conv_ins(build, src, packed, &is_complete);
-    ln_layout_params said = ln_layout_conv_params(c, weight->dims[0], "direct");
+    ln_layout_params said = ln_layout_conv_params(&joined, weight->dims[0], "direct");
+    ln_layout_add_int(&said, "merged", merged, 1);
     if (weight->dtype == TL_UINT8) {
         said.list = ln_param_list_append_bool(said.list, "unsigned_weights", 1);
         said.count++;

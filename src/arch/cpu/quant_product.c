@@ -406,44 +406,75 @@ static ln_conv_shape weight_shape(const int dims[4], int group)
                            .kernel_w = (size_t)dims[3]};
 }
 
-static ln_status read_pack_shape(ln_call *call, ln_conv_shape *shape)
+// Weights of `group` groups, of which `merged` at a time are packed as one.
+typedef struct conv_pack {
+    int group, merged;
+    ln_conv_shape shape; // with merged groups
+} conv_pack;
+
+static ln_status read_pack(ln_call *call, conv_pack *p)
 {
-    static const ln_nhwc_param params[] = {{"group", 0, 1, 0}, {NULL, 0, 0, 0}};
+    static const ln_nhwc_param params[] = {{"group", 0, 1, offsetof(conv_pack, group)},
+                                           {"merged", 0, 1, offsetof(conv_pack, merged)},
+                                           {NULL, 0, 0, 0}};
     const tl_tensor *weight = ln_call_in(call, 0);
-    int group;
     LN_TRY(ln_nhwc_check_ranks(call, 1, (const int[]){4}));
-    LN_TRY(ln_nhwc_read(call, params, &group));
-    if (weight->dims[0] % group != 0 || weight->len == 0)
+    LN_TRY(ln_nhwc_read(call, params, p));
+    const int *d = weight->dims;
+    if (d[0] % p->group != 0 || weight->len == 0 || p->group % p->merged != 0)
         return ln_call_fail(call, LN_INVALID, "%d output channels cannot be shared by %d groups",
-                            weight->dims[0], group);
-    *shape = weight_shape(weight->dims, group);
+                            d[0], p->group);
+    if (weight->len > INT_MAX / p->merged)
+        return ln_call_fail(call, LN_LIMIT, "merged groups have too many weights");
+    const int merged[] = {d[0], d[1] * p->merged, d[2], d[3]};
+    p->shape = weight_shape(merged, p->group / p->merged);
     return LN_OK;
+}
+
+static size_t merged_len(ln_call *call, const conv_pack *p)
+{
+    return (size_t)ln_call_in(call, 0)->len * (size_t)p->merged;
 }
 
 ln_status ln_cpu_infer_quant_conv_pack(ln_call *call)
 {
-    ln_conv_shape shape;
-    LN_TRY(read_pack_shape(call, &shape));
-    LN_TRY(infer_packed(call, ln_conv_i8_packed_bytes(&shape)));
-    return ln_cpu_call_infer_workspace(call, 1, (size_t)ln_call_in(call, 0)->len);
+    conv_pack p;
+    LN_TRY(read_pack(call, &p));
+    LN_TRY(infer_packed(call, ln_conv_i8_packed_bytes(&p.shape)));
+    return ln_cpu_call_infer_workspace(call, 1, 2 * merged_len(call, &p));
+}
+
+// The weights of each output among those of its merged groups: all others are its zero point.
+static void merge_groups(ln_call *call, const conv_pack *p, uint8_t *to)
+{
+    const tl_tensor *weight = ln_call_in(call, 0), *zero = ln_call_in(call, 1);
+    const size_t outputs = (size_t)weight->dims[0], merged = (size_t)p->merged;
+    const size_t len = (size_t)weight->len / outputs, of_group = outputs / (size_t)p->group;
+    const uint8_t *from = weight->data;
+    for (size_t o = 0; o < outputs; o++, from += len, to += merged * len) {
+        memset(to, (uint8_t)zero_at(zero, o), merged * len);
+        memcpy(to + o / of_group % merged * len, from, len);
+    }
 }
 
 ln_status ln_cpu_quant_conv_pack(ln_call *call)
 {
     const tl_tensor *weight = ln_call_in(call, 0);
-    ln_conv_shape shape;
-    LN_TRY(read_pack_shape(call, &shape));
-    void *scratch = ln_cpu_call_workspace(call, 1, (size_t)weight->len);
+    conv_pack p;
+    LN_TRY(read_pack(call, &p));
+    const size_t len = merged_len(call, &p);
+    uint8_t *scratch = (void *)ln_cpu_call_workspace(call, 1, 2 * len);
     if (!scratch)
         return ln_error_status();
-    ln_conv_i8_pack(&shape, weight->data, weight->dtype == TL_INT8, scratch,
+    merge_groups(call, &p, scratch + len);
+    ln_conv_i8_pack(&p.shape, scratch + len, weight->dtype == TL_INT8, scratch,
                     ln_call_dst(call, 0)->data, ln_cpu_call_pool(call));
     return LN_OK;
 }
 
 typedef struct convolution {
     product_block product;
-    int group, channels, size[2], stride[2], padding[4], dilation[2];
+    int group, merged, channels, size[2], stride[2], padding[4], dilation[2];
     int out[4];
     ln_conv_shape shape;
 } convolution;
@@ -459,7 +490,8 @@ static ln_status read_shape(ln_call *call, convolution *c)
         if (c->out[1 + i] < 0)
             return ln_nhwc_pass_on(call, ln_error_status());
     }
-    if (src->dims[3] % c->group != 0 || c->channels % c->group != 0)
+    if (src->dims[3] % c->group != 0 || src->dims[3] / c->group % c->merged != 0 ||
+        c->channels % c->group != 0)
         return ln_call_fail(call, LN_INVALID, "%d channels and %d outputs, %d groups", src->dims[3],
                             c->channels, c->group);
     c->shape = weight_shape(
@@ -482,6 +514,7 @@ static ln_status read_convolution(ln_call *call, convolution *c)
 {
     static const ln_nhwc_param params[] = {
         {"group", 0, 1, offsetof(convolution, group)},
+        {"merged", 0, 1, offsetof(convolution, merged)},
         {"channels", 0, 1, offsetof(convolution, channels)},
         {"size", 2, 1, offsetof(convolution, size)},
         {"stride", 2, 1, offsetof(convolution, stride)},
@@ -515,7 +548,7 @@ ln_status ln_cpu_infer_quant_conv_nhwc(ln_call *call)
 double ln_cpu_macs_quant_conv_nhwc(const ln_call *call)
 {
     const tl_tensor *src = ln_call_in(call, 0), *dst = ln_call_dst(call, 0);
-    double products = src->dims[3] / ln_call_float(call, "group");
+    double products = src->dims[3] / ln_call_float(call, "group") / ln_call_float(call, "merged");
     for (int i = 0; i < 2; i++)
         products *= ln_call_float_at(call, "size", i);
     return dst ? dst->len * products : 0;
@@ -525,7 +558,8 @@ static ln_status prepare_convolution(ln_call *call, convolution *c)
 {
     LN_TRY(read_convolution(call, c));
     const ln_conv_shape *s = &c->shape;
-    const size_t terms = s->in_channels / s->group * s->kernel_h * s->kernel_w;
+    const size_t channels = s->in_channels / s->group / (size_t)c->merged;
+    const size_t terms = channels * s->kernel_h * s->kernel_w; // others are 0
     return columns_prepare(call, (size_t)c->channels, terms, c->product.is_unsigned,
                            &c->product.columns);
 }
