@@ -10,6 +10,7 @@
 #include "arch/cpu/functions.h"
 #include "arch/cpu/isa.h"
 #include "arch/cpu/kernels/eltwise/eltwise.h"
+#include "arch/cpu/kernels/quant/look_up.h"
 #include "arch/cpu/kernels/quant/quant.h"
 #include "arch/cpu/kernels/tasks.h"
 #include "op/elementwise.h"
@@ -264,6 +265,7 @@ LN_PREPARE(ln_cpu_prepare_quant_act, ln_act_f32_args, read_act)
 typedef struct lookup {
     const uint8_t *src;
     uint8_t *dst, table[256];
+    ln_look_up_i8_fn *kernel;
 } lookup;
 
 static void look_up(const void *self, size_t n, const size_t *at, const size_t *step, size_t to)
@@ -272,8 +274,7 @@ static void look_up(const void *self, size_t n, const size_t *at, const size_t *
     const uint8_t *from = l->src + at[0];
     uint8_t *into = l->dst + to;
     (void)step;
-    for (size_t i = 0; i < n; i++)
-        into[i] = l->table[from[i]];
+    l->kernel(l->table, n, from, into);
 }
 
 ln_status ln_cpu_quant_act(ln_call *call)
@@ -286,7 +287,9 @@ ln_status ln_cpu_quant_act(ln_call *call)
     ln_quant_act_read(call, &map);
     const ln_quant_of from = {map.scale[0], map.zero[0], is_signed(map.src[0])};
     const ln_quant_of to = {map.dst_scale, map.dst_zero, is_signed(dst)};
-    lookup l = {.src = map.src[0]->data, .dst = dst->data};
+    lookup l = {.src = map.src[0]->data,
+                .dst = dst->data,
+                .kernel = ln_look_up_i8_select(ln_cpu_isa_get())};
     for (int i = 0; i < 256; i++)
         all[i] = (uint8_t)i;
     kernels()->to_floats(&from, 256, all, numbers);

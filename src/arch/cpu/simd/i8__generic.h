@@ -10,6 +10,8 @@
 // and packed weights for them. A set that defines VI_TAPS_TO_BYTES has these in an order, and of a
 // width, of its own (i8_taps__x86.h).
 //
+// A set that defines VI_LOOKS_UP has vi_look_up (i8_look_up__x86.h).
+//
 // A row of A is expanded to whole fours first: a set may want signed bytes, whose sums then lack
 // VI_OFFSET times those of the weights. Everything is exact.
 

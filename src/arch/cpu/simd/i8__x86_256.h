@@ -31,6 +31,7 @@ VF_VERB vf vi_sum_real(const int32_t *a, const int32_t *b)
 }
 
 #include "arch/cpu/simd/i8_bounds__x86.h"
+#include "arch/cpu/simd/i8_look_up__x86.h"
 #include "arch/cpu/simd/i8_taps__x86.h"
 
 #define VI_PANEL_TO_BYTES

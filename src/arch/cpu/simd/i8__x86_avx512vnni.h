@@ -87,6 +87,7 @@ VF_VERB __m256i vi_dot_fours(__m256i sum, __m256i taps, const int8_t *w)
     return _mm256_dpbusd_epi32(sum, taps, _mm256_loadu_si256((const void *)w));
 }
 
+#include "arch/cpu/simd/i8_look_up__x86.h"
 #include "arch/cpu/simd/i8_taps__x86.h"
 
 #endif
