@@ -92,6 +92,51 @@ def add_svdf():
             case(why + " from a state", "SVDF", given, o, Given(fixed.svdf(given, o, out)[0], out.scale, out.zero))
 
 
+# ---- Numbers that are halfway between two integers where scales are multiplied and divided as floats, and are not as doubles ----
+
+def product_pair(product):
+    """Two scales whose product in float is this one, and less in double."""
+    while True:
+        a = np.float32(RNG.uniform(0.1, 1))
+        b = np.float32(product / a)
+        if a * b == np.float32(product) and np.float64(a) * np.float64(b) < product:
+            return float(a), float(b)
+
+
+def divisor(x, quotient):
+    """A scale that x divided by is this quotient in float, and less in double."""
+    at = np.float32(x / quotient)
+    for _ in range(9):
+        if np.float32(x) / at == np.float32(quotient) and np.float64(np.float32(x)) / np.float64(at) < quotient:
+            return float(at)
+        at = np.nextafter(at, np.float32(np.inf))
+    return None
+
+
+def halfway_lstm():
+    x_scale, weight = product_pair(2.0**-13)
+    x = random("int8", 2, 6, 3, scale=x_scale, zero=-7)
+    ins = lstm_operands("int8", x, 4, zeros((2, 4), "int8", 0.0071, 3), zeros((2, 4), "int16", 2**-15))
+    for k in range(1, 5):
+        ins[k].scale, ins[k].values = weight, RNG.integers(-9, 10, ins[k].values.shape, "i1")
+        ins[k + 4].values, ins[k + 11].values = ins[k + 4].values // 16, ins[k + 11].values // 16
+    return ins
+
+
+def halfway_svdf():
+    while True:
+        state, out = np.float32(RNG.uniform(0.1, 1)), None
+        w = next((float(w) for w in (np.float32(0.75 * state), np.nextafter(np.float32(0.75 * state), np.float32(0)))
+                  if w / state == np.float32(0.75) and np.float64(w) / np.float64(state) < 0.75), None)
+        out = divisor(np.float32(state * np.float32(2.0**-9)), 0.75)
+        if w and out:
+            break
+    ins = svdf_operands("int16", 2, 4)
+    ins[0].scale, ins[1].scale, ins[2].scale, ins[4].scale = 0.5, 2 * w, 2.0**-9, float(state)
+    ins[1].values, ins[2].values, ins[3].values = (RNG.integers(-2, 3, ins[i].values.shape, ins[i].values.dtype) for i in (1, 2, 3))
+    return ins, Grid("int8", out, -20)
+
+
 # ---- What is kept ----
 
 def model_of(op, ins, options, y, states):
@@ -139,11 +184,12 @@ def check_kept(folder):
     ins = lstm_operands("int8", x, 4, zeros((2, 4), "int8", 0.0071, 3), zeros((2, 4), "int16", 2**-11))
     out = Grid("int8", 0.0071, 3)
     out.width = 4
-    failed = check_runs(folder, "UNIDIRECTIONAL_SEQUENCE_LSTM", ins, {18: "h", 19: "c"}, {"act": 4}, out, [x.values[:, :2], x.values[:, 2:3], x.values[:, 3:]],
-                        lambda ins: fixed.lstm(ins, {}))
-    for of_state, zero in (("int16", 0), ("int8", 9)):
-        ins = svdf_operands(of_state, 2, 4, zero)
-        out = Grid("int8", 0.0021, -20)
+    failed = 0
+    for ins in (ins, halfway_lstm()):
+        x = ins[0]
+        failed += check_runs(folder, "UNIDIRECTIONAL_SEQUENCE_LSTM", ins, {18: "h", 19: "c"}, {"act": 4}, out, [x.values[:, :2], x.values[:, 2:3], x.values[:, 3:]],
+                             lambda ins: fixed.lstm(ins, {}))
+    for ins, out in ((svdf_operands("int16", 2, 4), Grid("int8", 0.0021, -20)), (svdf_operands("int8", 2, 4, 9), Grid("int8", 0.0021, -20)), halfway_svdf()):
         out.width = 4
         failed += check_runs(folder, "SVDF", ins, {4: "s"}, {"rank": 2, "act": 1}, out, [integers("int8", 3, 10) for _ in range(6)],
                              lambda ins: fixed.svdf(ins, {"rank": 2}, out))
