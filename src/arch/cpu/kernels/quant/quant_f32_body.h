@@ -47,6 +47,8 @@ static void quant_to_floats(const ln_quant_of *of, size_t n, const void *x, floa
         to[i] = (float)((int32_t)(from[i] ^ flip) - zero) * scale;
 }
 
+#ifndef QUANT_JOINS_VECTORS
+
 typedef struct quant_side {
     const uint8_t *at;
     uint8_t flip;
@@ -67,10 +69,12 @@ static inline __attribute__((always_inline)) float quant_real(const quant_side *
 
 static inline __attribute__((always_inline)) void quant_join_by(const ln_quant_op op,
                                                                 const ln_quant_pair *pair, size_t n,
-                                                                const quant_side a,
-                                                                const quant_side b,
+                                                                const uint8_t *left_bytes,
+                                                                const uint8_t *right_bytes,
                                                                 uint8_t *restrict y)
 {
+    const quant_side a = quant_side_of(&pair->a, left_bytes);
+    const quant_side b = quant_side_of(&pair->b, right_bytes);
     const float low = quant_low(&pair->y), high = low + 255, scale = pair->y.scale;
     const float least = pair->low, most = pair->high;
     const uint32_t zero = (uint32_t)pair->y.zero;
@@ -85,14 +89,15 @@ static inline __attribute__((always_inline)) void quant_join_by(const ln_quant_o
     }
 }
 
+#endif
+
 static void quant_join_all(const ln_quant_pair *pair, size_t n, const void *a, const void *b,
                            void *y)
 {
-    const quant_side left = quant_side_of(&pair->a, a), right = quant_side_of(&pair->b, b);
     switch (pair->op) {
-    case LN_QUANT_SUM: quant_join_by(LN_QUANT_SUM, pair, n, left, right, y); break;
-    case LN_QUANT_DIFFERENCE: quant_join_by(LN_QUANT_DIFFERENCE, pair, n, left, right, y); break;
-    case LN_QUANT_PRODUCT: quant_join_by(LN_QUANT_PRODUCT, pair, n, left, right, y); break;
+    case LN_QUANT_SUM: quant_join_by(LN_QUANT_SUM, pair, n, a, b, y); break;
+    case LN_QUANT_DIFFERENCE: quant_join_by(LN_QUANT_DIFFERENCE, pair, n, a, b, y); break;
+    case LN_QUANT_PRODUCT: quant_join_by(LN_QUANT_PRODUCT, pair, n, a, b, y); break;
     }
 }
 
