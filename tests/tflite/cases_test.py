@@ -439,6 +439,9 @@ def add_recurrent():
         case(f"time major {major} of coupled gates", op, [x, *lstm(is_coupled=True)], o)
         case(f"time major {major} with peepholes", op, [x, *lstm(has_peephole=True)], o)
         case(f"time major {major} with both", op, [x, *lstm(True, True)], o)
+        for limit in (0.25, 10.0):
+            case(f"time major {major} with cells within {limit}", op, [x, *lstm()], {**o, "cell_clip": limit})
+            case(f"time major {major} with cells within {limit} from states", op, [x, *lstm(states=[Run((2, 4)), Run((2, 4), -20, 20)])], {**o, "cell_clip": limit})
         for act in (0, 1, 4):
             case(f"time major {major} act {act}", "UNIDIRECTIONAL_SEQUENCE_RNN",
                  [x, f32(4, 3), f32(4, 4, low=-0.5, high=0.5), f32(4), Variable(2, 4)], {"time_major": major, "act": act})
@@ -446,6 +449,7 @@ def add_recurrent():
     for rank in (1, 2):
         case(f"of rank {rank}", "SVDF", [Run((2, 3)), f32(4, 3), f32(4, 5), f32(4 // rank), Run((2, 20))], {"rank": rank, "act": 1})
     case("from zeros", "SVDF", [Run((2, 3)), f32(4, 3), f32(4, 5), None, Variable(2, 20)], {"rank": 2, "act": 0})
+    case("of one step with cells within a limit", op, [Run((2, 1, 3)), *lstm()], {**o, "cell_clip": 0.25})
     case("from states", op, [x, *lstm(states=[Run((2, 4)), f32(2, 4)])], o)
     case("from a state", "UNIDIRECTIONAL_SEQUENCE_RNN", [x, f32(4, 3), f32(4, 4), f32(4), Run((2, 4))], {"act": 4})
     case("act 0", op, [x, *lstm()], {"act": 0}, rtol=1e-4, atol=1e-4)

@@ -452,6 +452,7 @@ def test_faults_are_named_with_place_and_value():
              "input 's' has elements of type STRING"),
             ("a tensor of no list", tf.model([x, y], [("RELU", [7], ["y"], None)], ["x"], ["y"]),
              "operator 0 (RELU 'y'): input 0 is tensor 7 of 2"),
+            ("cells within a limit, of relu", make_seeds.lstm(act=1, cell_clip=2.0), "it keeps its cells within 2, which is read with gates i, f, c and o, tanh, and no peepholes"),
             ("nobody makes it", tf.model([x, tf.tensor("z", f, (2,)), y], [("RELU", ["z"], ["y"], None)], ["x"], ["y"]),
              "it reads 'z', which no operator before it makes"),
             ("made twice", tf.model([x, y], [("RELU", ["x"], ["y"], None), ("NEG", ["x"], ["y"], None)], ["x"], ["y"]),

@@ -277,6 +277,8 @@ def sequence_lstm(ins, o):
         forget = sigmoid(gate(1, c))
         enter = 1 - forget if w[0] is None else sigmoid(gate(0, c))
         c = forget * c + enter * act(gate(2), o)
+        if o.get("cell_clip", 0) > 0:
+            c = np.clip(c, -o["cell_clip"], o["cell_clip"])
         h = sigmoid(gate(3, c)) * act(c, o)
         states.append(h)
     return sequence(states, o)

@@ -175,7 +175,7 @@ def variables():
     return tf.model(t, ops, ["x"], ["y"], [(once, [handle, ("ASSIGN_VARIABLE", ["h", "first"], [], None)], [], [])])
 
 
-def lstm():
+def lstm(**options):
     t = [tf.tensor("x", "float32", (1, 2, 3)), tf.tensor("y", "float32", (1, 2, 4)),
          tf.tensor("h", "float32", (1, 4), variable=True), tf.tensor("c", "float32", (1, 4), variable=True)]
     t += [tf.constant(f"w{i}", ramp("f4", 4, 3) * (i + 1) / 8) for i in range(4)]
@@ -183,7 +183,7 @@ def lstm():
     t += [tf.constant(f"b{i}", ramp("f4", 4) / 4) for i in range(4)]
     ins = ["x", *(f"w{i}" for i in range(4)), *(f"r{i}" for i in range(4)), None, None, None, *(f"b{i}" for i in range(4)),
            None, None, "h", "c"]
-    return tf.model(t, [("UNIDIRECTIONAL_SEQUENCE_LSTM", ins, ["y"], {"act": 4, "time_major": 0})], ["x"], ["y"])
+    return tf.model(t, [("UNIDIRECTIONAL_SEQUENCE_LSTM", ins, ["y"], {"act": 4, "time_major": 0, **options})], ["x"], ["y"])
 
 
 def recurrent():

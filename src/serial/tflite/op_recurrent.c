@@ -114,9 +114,101 @@ static void check_lstm(ln_tflite_op *op)
         if (ln_tflite_has(op, i))
             ln_tflite_problem(op, help, "it has a layer normalization, which is not read");
     }
-    if (ln_tflite_float_option(op, 1, 0) > 0)
-        ln_tflite_problem(op, help, "it keeps its cells within %g, which is not read",
-                          (double)ln_tflite_float_option(op, 1, 0));
+}
+
+// ---- Cells within a limit, which ONNX's operator does not have: step by step ----
+
+#define MAX_STEPS 512
+
+static void check_limited(ln_tflite_op *op, int steps)
+{
+    static const char *const help = "docs/tflite.md says which forms are read";
+    const double limit = (double)ln_tflite_float_option(op, 1, 0);
+    if (ln_tflite_has(op, 10) || !ln_tflite_has(op, 1) || ln_tflite_small_option(op, 0) != ACT_TANH)
+        ln_tflite_problem(op, help,
+                          "it keeps its cells within %g, which is read with gates i, f, c "
+                          "and o, tanh, and no peepholes",
+                          limit);
+    else if (steps < 1 || steps > MAX_STEPS)
+        ln_tflite_problem(op, help, "it keeps its cells within %g in %d steps; 1 to %d are read",
+                          limit, steps, MAX_STEPS);
+}
+
+static void split(ln_tflite_builder *b, const char *x, int axis, size_t count, const char **parts)
+{
+    ln_tflite_begin(b, "Split");
+    ln_tflite_in(b, x);
+    for (size_t i = 0; i < count; i++)
+        parts[i] = ln_tflite_out(b);
+    ln_tflite_number(b, "axis", axis);
+    ln_tflite_number(b, "num_outputs", (double)count);
+    ln_tflite_flush(b);
+}
+
+// x times rows of weights, plus what all rows have.
+static const char *rows(ln_tflite_builder *b, const char *x, const char *weights, const char *more)
+{
+    const char *y = ln_tflite_ternary(b, "Gemm", x, weights, more);
+    ln_tflite_number(b, "transB", 1);
+    return y;
+}
+
+// One step from the sums of gates i, o, f and c.
+static void limited_step(ln_tflite_builder *b, const char *sums, float limit, const char **hidden,
+                         const char **cell)
+{
+    const char *parts[4];
+    split(b, sums, 1, 4, parts);
+    for (int i = 0; i < 3; i++)
+        parts[i] = ln_tflite_unary(b, "Sigmoid", parts[i]);
+    const char *entered =
+        ln_tflite_binary(b, "Mul", parts[0], ln_tflite_unary(b, "Tanh", parts[3]));
+    const char *kept = ln_tflite_binary(b, "Mul", parts[2], *cell);
+    *cell = ln_tflite_clip(b, ln_tflite_binary(b, "Add", kept, entered), -limit, limit);
+    ln_tflite_flush(b);
+    *hidden = ln_tflite_binary(b, "Mul", parts[1], ln_tflite_unary(b, "Tanh", *cell));
+    ln_tflite_flush(b);
+}
+
+static void keep(ln_tflite_builder *b, ln_tflite_state *variable, const char *x)
+{
+    ln_tflite_flush(b); // it keeps this name
+    ln_tflite_set_state(variable, x);
+}
+
+static void read_limited_lstm(ln_tflite_op *op)
+{
+    ln_tflite_builder *b = op->b;
+    const ln_tflite_tensor *in = ln_tflite_input(op, 0);
+    const bool is_time_major = ln_tflite_small_option(op, 3) != 0;
+    const int steps = in->dims[is_time_major ? 0 : 1];
+    const float limit = ln_tflite_float_option(op, 1, 0);
+    check_limited(op, steps);
+    const char *sums[MAX_STEPS], *states[MAX_STEPS];
+    const char *x = steps_first(op, is_time_major);
+    const char *w = join_gates(op, 1, 4, true), *r = join_gates(op, 5, 4, true);
+    const char *bias = join_gates(op, 12, 4, true);
+    ln_tflite_state *of_hidden, *of_cell;
+    const char *hidden = state_at(op, 18, &of_hidden), *cell = state_at(op, 19, &of_cell);
+    if (!ln_tflite_is_going(b))
+        return;
+    x = ln_tflite_reshape(b, x, 2, (const int64_t[]){-1, in->dims[2]});
+    split(b, rows(b, x, w, bias), 0, (size_t)steps, sums);
+    for (int i = 0; i < steps; i++) {
+        limited_step(b, rows(b, hidden, r, sums[i]), limit, &hidden, &cell);
+        states[i] = hidden;
+    }
+    keep(b, of_hidden, hidden);
+    keep(b, of_cell, cell);
+    const int units = ln_tflite_input(op, 2)->dims[0];
+    ln_tflite_begin(b, "Concat");
+    for (int i = 0; i < steps; i++)
+        ln_tflite_in(b, states[i]);
+    const char *y = ln_tflite_out(b);
+    ln_tflite_number(b, "axis", is_time_major ? 0 : 1);
+    const int first = is_time_major ? steps : in->dims[0];
+    ln_tflite_give(op, 0, ln_tflite_reshape(b, y, 3, (const int64_t[]){first, -1, units}),
+                   ACT_NONE);
 }
 
 // Inputs: the sequence, weights of i, f, c and o (1 to 4), recurrent weights (5 to 8), peepholes of
@@ -129,6 +221,10 @@ void ln_tflite_read_sequence_lstm(ln_tflite_op *op)
         return;
     }
     check_lstm(op);
+    if (ln_tflite_float_option(op, 1, 0) > 0) {
+        read_limited_lstm(op);
+        return;
+    }
     const char *act = activation_name(op, ln_tflite_small_option(op, 0));
     bool is_time_major = ln_tflite_small_option(op, 3) != 0, has_input_gate = ln_tflite_has(op, 1);
     const char *x = steps_first(op, is_time_major);
