@@ -809,6 +809,15 @@ def add_branches():
         for flag in (True, False):
             whole(f"{flag} {yes} or {no}", [tf.tensor("c", "bool"), *numbers("x", "y")], [("IF", ["c", "x"], ["y"], {"then": 1, "else": 2})],
                   {"c": np.array(flag), "x": x}, ["y"], [graphs[yes][0], graphs[no][0]], [graphs[yes if flag else no][1]])
+    # A composite is what its subgraph does: of one, of two inside each other, and of integers.
+    inner = ([*numbers("a", "b")], [("STABLEHLO_COMPOSITE", ["a"], ["b"], {"name": "inner", "subgraph": 2})], ["a"], ["b"])
+    whole("of a matrix", numbers("x", "y"), [("STABLEHLO_COMPOSITE", ["x"], ["y"], {"name": "matrix", "subgraph": 1})], {"x": x}, ["y"],
+          [graphs["matrix"][0]], [graphs["matrix"][1]])
+    whole("twice", numbers("x", "y", "z"), [("STABLEHLO_COMPOSITE", ["x"], ["y"], {"subgraph": 1}), ("STABLEHLO_COMPOSITE", ["y"], ["z"], {"subgraph": 2})],
+          {"x": x}, ["z"], [inner, graphs["negative"][0]], [x])
+    both = ([*numbers("a", "b", "c", "d")], [("SUB", ["a", "b"], ["c"], {"act": 0}), ("MUL", ["a", "b"], ["d"], {"act": 0})], ["a", "b"], ["d", "c"])
+    whole("of two results", numbers("x", "k", "y", "z"), [("STABLEHLO_COMPOSITE", ["x", "k"], ["y", "z"], {"subgraph": 1})], {"x": x, "k": k}, ["z", "y"],
+          [both], [x - k, x * k])
     # One tensor as two operands, and two results that are one.
     twice = (numbers("a", "b", "s"), [("SUB", ["a", "b"], ["s"], {"act": 0})], ["a", "b"], ["s", "s"])
     swap = (numbers("a", "b"), [], ["a", "b"], ["b", "a"])

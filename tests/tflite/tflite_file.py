@@ -34,7 +34,7 @@ CODES = {
     "BROADCAST_ARGS": 145, "BUCKETIZE": 147, "DYNAMIC_UPDATE_SLICE": 151, "UNSORTED_SEGMENT_PROD": 153,
     "UNSORTED_SEGMENT_MAX": 154, "UNSORTED_SEGMENT_SUM": 155, "ATAN2": 156, "UNSORTED_SEGMENT_MIN": 157, "BITCAST": 159,
     "BITWISE_XOR": 160, "RIGHT_SHIFT": 161, "UNIDIRECTIONAL_SEQUENCE_RNN": 35, "UNIDIRECTIONAL_SEQUENCE_LSTM": 44,
-    "SVDF": 27, "CALL_ONCE": 129, "VAR_HANDLE": 142, "READ_VARIABLE": 143, "ASSIGN_VARIABLE": 144, "IF": 118, "WHILE": 119,
+    "SVDF": 27, "CALL_ONCE": 129, "VAR_HANDLE": 142, "READ_VARIABLE": 143, "ASSIGN_VARIABLE": 144, "IF": 118, "WHILE": 119, "STABLEHLO_COMPOSITE": 206,
 }
 POOL = {"padding": (0, "b"), "stride_w": (1, "i"), "stride_h": (2, "i"), "filter_w": (3, "i"), "filter_h": (4, "i"),
         "act": (5, "b")}
@@ -65,7 +65,7 @@ OPTIONS = {
     "UNIDIRECTIONAL_SEQUENCE_LSTM": {"act": (0, "b"), "cell_clip": (1, "f"), "time_major": (3, "b")},
     "UNIDIRECTIONAL_SEQUENCE_RNN": {"time_major": (0, "b"), "act": (1, "b")},
     "SVDF": {"rank": (0, "i"), "act": (1, "b")}, "CALL_ONCE": {"subgraph": (0, "i")},
-    "IF": {"then": (0, "i"), "else": (1, "i")}, "WHILE": {"cond": (0, "i"), "body": (1, "i")},
+    "STABLEHLO_COMPOSITE": {"name": (0, "s"), "subgraph": (1, "i")}, "IF": {"then": (0, "i"), "else": (1, "i")}, "WHILE": {"cond": (0, "i"), "body": (1, "i")},
     "VAR_HANDLE": {"container": (0, "s"), "name": (1, "s")},
     "L2_POOL_2D": POOL, "CUMSUM": {"exclusive": (0, "b"), "reverse": (1, "b")}, "BUCKETIZE": {"boundaries": (0, "f")},
     "REVERSE_SEQUENCE": {"seq_dim": (0, "i"), "batch_dim": (1, "i")}, "UNIQUE": {"type": (0, "b")},
@@ -245,7 +245,7 @@ def graph(tensors, ops, inputs, outputs, buffers, codes, code_tables):
             code_tables.append({0: Number("b", min(code, 127)), 1: name[7:] if is_custom else None,
                                 2: Number("i", 1), 3: Number("i", code)})
         op_tables.append({0: Number("I", codes[name]), 1: ints(map(number, ins)), 2: ints(map(number, outs)),
-                          4: options_of(name, options) if isinstance(options, dict) and options else None,
+                          12 if name == "STABLEHLO_COMPOSITE" else 4: options_of(name, options) if isinstance(options, dict) and options else None,
                           5: Vector(options, 1) if isinstance(options, bytes) else None})
     return {0: tables, 1: ints(map(number, inputs)), 2: ints(map(number, outputs)), 3: op_tables, 4: "main"}
 

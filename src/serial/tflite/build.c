@@ -28,7 +28,11 @@ static const ln_tflite_builtin builtins[] = {
 #undef B
 #undef U
 
-#define CODE_CUSTOM 32
+#define CODE_CUSTOM    32
+#define CODE_COMPOSITE 206
+
+// Fields of an operator with its options: later types have a table of their own.
+enum { OPTIONS = 4, OPTIONS_2 = 12 };
 
 const ln_tflite_builtin *ln_tflite_builtin_of(int64_t code)
 {
@@ -388,7 +392,7 @@ static void read_op(ln_tflite_builder *b, ln_flat_table table, size_t index)
     int64_t code = code_of(b, code_table);
     op.builtin = ln_tflite_builtin_of(code);
     op.version = (int)ln_flat_number(f, code_table, 2, LN_FLAT_I32, 1);
-    op.options = ln_flat_child(f, table, 4);
+    op.options = ln_flat_child(f, table, code == CODE_COMPOSITE ? OPTIONS_2 : OPTIONS);
     op.ins = ln_flat_list(f, table, 1, 4);
     op.outs = ln_flat_list(f, table, 2, 4);
     op.custom = ln_flat_list(f, table, 5, 1);

@@ -354,3 +354,19 @@ void ln_tflite_read_while(ln_tflite_op *op)
     ln_free(ins);
     ln_free(values);
 }
+
+// What the operator does as a subgraph of others, which go where it is.
+void ln_tflite_read_composite(ln_tflite_op *op)
+{
+    ln_tflite_builder *b = op->b;
+    if (!has_ends(op))
+        return;
+    const size_t problems = b->report->problem_count;
+    value *ins = list_inputs(op, 0), *outs = list_outputs(op);
+    if (ins && outs && ln_tflite_is_going(b))
+        read_graph(op, ln_tflite_option(op, 1, 0), ins, op->ins.count, outs, op->outs.count);
+    for (size_t i = 0; outs && i < op->outs.count && b->report->problem_count == problems; i++)
+        ln_tflite_give_raw(op, i, ln_tflite_unary(b, "Identity", outs[i].name));
+    ln_free(ins);
+    ln_free(outs);
+}
