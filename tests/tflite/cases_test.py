@@ -578,11 +578,14 @@ def add_comparisons():
             case(f"{dtype} {scale} {other}", op, [x, y], out=None, want=fixed_bytes.compare(op, x, y))
         row = Quant(y.values[:1], y.scale, y.zero, run=False)
         case(f"{dtype} with a row", op, [x, row], out=None, want=fixed_bytes.compare(op, x, row))
-    # Real numbers where a scale is not below 1, or where the kernel compares other integers.
+    # Real numbers where a scale is not below 1; the integers of int16.
     x, y = Quant(np.full((4, 40), 3, "i1"), 1.0, 3), Quant(rng.integers(-4, 10, (4, 40), "i1"), 0.0011, 3)
     case("int8 of a scale of 1", "LESS", [x, y], want=x.real() < y.real())
-    x, y = (Quant(rng.integers(-2**15, 2**15, (4, 40), "i2"), scale) for scale in (0.5, 0.25))
-    case("int16", "LESS", [x, y], want=x.real() < y.real())
+    x, y = (Quant(rng.integers(-2**15, 2**15, (4, 40), "i2"), scale) for scale in (0.5, 0.0071))
+    y.values[0] = x.values[0]
+    assert (x.real() < y.real()).sum() != (x.values < y.values).sum()
+    for op in ("LESS", "LESS_EQUAL", "GREATER", "GREATER_EQUAL"):
+        case("int16 of two scales", op, [x, y], want=fixed_bytes.COMPARE[op](x.values, y.values))
 
 
 def add_int16():

@@ -316,12 +316,10 @@ def softmax(values, scale, beta):
 # ---- Sums ----
 
 def reduction(values, axes, keep, scale, out, is_mean):
-    """QuantizedMeanOrSum; sums of one scale are of 16 bits, and wrap."""
+    """QuantizedMeanOrSum."""
     axes = tuple({axis % values.ndim for axis in axes})
     total = values.astype("i8").sum(axis=axes, keepdims=bool(keep))
     scale, out = np.float32(scale), np.float32(out)
-    if not is_mean and scale == out:
-        return ((total + 2**15) % 2**16 - 2**15).astype("i2")
     multiplier, shift = multiplier_of(float(scale) / float(out))
     if is_mean:
         taps = math.prod(values.shape[axis] for axis in axes)

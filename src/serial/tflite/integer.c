@@ -428,19 +428,28 @@ void ln_tflite_read_fixed_leaky_relu(ln_tflite_op *op, float alpha)
     ln_tflite_give_raw(op, 0, ln_tflite_ternary(b, "Where", is_up, up, down));
 }
 
-// Scales of 1 and more have no meaning in these kernels, which compare int16 for equality alone.
+// Scales of 1 and more have no meaning in these kernels.
 static bool is_compared(ln_tflite_op *op, size_t i)
 {
     const ln_tflite_tensor *in = ln_tflite_input(op, i);
-    const bool is_equality = strcmp(op->type, "EQUAL") == 0 || strcmp(op->type, "NOT_EQUAL") == 0;
-    const bool is_taken =
-        in->dtype == TL_INT8 || in->dtype == TL_UINT8 || (in->dtype == TL_INT16 && is_equality);
+    const bool is_taken = in->dtype == TL_INT8 || in->dtype == TL_UINT8 || in->dtype == TL_INT16;
     return is_taken && has_one_scale(op, in) && scale_of(op, in, 0) < 1;
+}
+
+// The order of int16 is that of the integers, whatever their scales.
+static bool is_order_of_int16(ln_tflite_op *op)
+{
+    const bool is_equality = strcmp(op->type, "EQUAL") == 0 || strcmp(op->type, "NOT_EQUAL") == 0;
+    return !is_equality && ln_tflite_input(op, 0)->dtype == TL_INT16 &&
+           ln_tflite_input(op, 1)->dtype == TL_INT16;
 }
 
 const char *ln_tflite_fixed_comparison(ln_tflite_op *op)
 {
     enum { LEFT = 8 };
+    if (is_order_of_int16(op))
+        return ln_tflite_binary(op->b, op->builtin->optype, ln_tflite_raw(op, 0),
+                                ln_tflite_raw(op, 1));
     if (!is_compared(op, 0) || !is_compared(op, 1))
         return NULL;
     const char *x = rescale_term(op, 0, (double)scale_of(op, ln_tflite_input(op, 0), 0), LEFT);
@@ -621,13 +630,6 @@ static const char *rescale_sum(ln_tflite_op *op, const char *sum, int64_t taps, 
         &(ln_tflite_rescaling){.src_zero = src_zero, .out = ln_tflite_output(op, 0)});
 }
 
-// Sums of int16 in the same scale are of 16 bits, which wrap.
-static bool is_wrapped(ln_tflite_op *op, bool is_mean)
-{
-    const ln_tflite_tensor *in = ln_tflite_input(op, 0), *out = ln_tflite_output(op, 0);
-    return !is_mean && out->dtype == TL_INT16 && scale_of(op, in, 0) == scale_of(op, out, 0);
-}
-
 bool ln_tflite_read_fixed_reduction(ln_tflite_op *op)
 {
     ln_tflite_builder *b = op->b;
@@ -645,10 +647,6 @@ bool ln_tflite_read_fixed_reduction(ln_tflite_op *op)
         return false;
     const char *x = ln_tflite_cast(b, ln_tflite_raw(op, 0), TL_INT32);
     const char *sum = ln_tflite_reduced(op, is_mean ? "ReduceSum" : op->builtin->optype, x);
-    if (is_wrapped(op, is_mean)) {
-        ln_tflite_give_raw(op, 0, ln_tflite_cast(b, sum, TL_INT16));
-        return true;
-    }
     if (is_mean)
         divide_factor(taps, &multiplier, &shift);
     bool is_scalar = ln_tflite_small_option(op, 0) == 0;
