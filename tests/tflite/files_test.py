@@ -377,22 +377,24 @@ def test_a_variable_is_an_input_with_a_default_and_an_output():
 
 def test_a_sequence_goes_on_where_the_last_one_ended():
     """Half by half, with the states between, as the formula computes the whole."""
-    write("m.tflite", make_seeds.lstm())
     rng = np.random.default_rng(3)
-    x = rng.normal(size=(1, 4, 3)).astype("f4")
-    tensors, ops, _, _ = tf.read(make_seeds.lstm())
-    ins = [None if i == -1 else tensors[i]["data"] for i in ops[0][1]]
-    ins[0], ins[18], ins[19] = x, np.zeros((1, 4)), np.zeros((1, 4))
-    want = FORMULAS["UNIDIRECTIONAL_SEQUENCE_LSTM"](ins, {"act": 4})
-    np.save("x.npy", x[:, :2])
-    run("run", "m.tflite", "-i", "x=x.npy", "-o", "out")
-    first = outputs("out")
-    for name in "hc":
-        np.save(f"{name}.npy", first[f"{name}_next.npy"])
-    np.save("x.npy", x[:, 2:])
-    run("run", "m.tflite", "-i", "x=x.npy", "-i", "h=h.npy", "-i", "c=c.npy", "-o", "out")
-    got = np.concatenate([first["y.npy"], outputs("out")["y.npy"]], 1)
-    assert np.allclose(got, want, rtol=1e-5, atol=1e-5), abs(got - want).max()
+    for options in ({}, {"cell_clip": 0.3}):
+        model = make_seeds.lstm(**options)
+        write("m.tflite", model)
+        x = rng.normal(size=(1, 4, 3)).astype("f4")
+        tensors, ops, _, _ = tf.read(model)
+        ins = [None if i == -1 else tensors[i]["data"] for i in ops[0][1]]
+        ins[0], ins[18], ins[19] = x, np.zeros((1, 4)), np.zeros((1, 4))
+        want = FORMULAS["UNIDIRECTIONAL_SEQUENCE_LSTM"](ins, {"act": 4, **options})
+        np.save("x.npy", x[:, :2])
+        run("run", "m.tflite", "-i", "x=x.npy", "-o", "out")
+        first = outputs("out")
+        for name in "hc":
+            np.save(f"{name}.npy", first[f"{name}_next.npy"])
+        np.save("x.npy", x[:, 2:])
+        run("run", "m.tflite", "-i", "x=x.npy", "-i", "h=h.npy", "-i", "c=c.npy", "-o", "out")
+        got = np.concatenate([first["y.npy"], outputs("out")["y.npy"]], 1)
+        assert np.allclose(got, want, rtol=1e-5, atol=1e-5), abs(got - want).max()
 
 
 # ---- Names ----
