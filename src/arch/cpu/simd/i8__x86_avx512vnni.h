@@ -87,6 +87,14 @@ VF_VERB __m256i vi_dot_fours(__m256i sum, __m256i taps, const int8_t *w)
     return _mm256_dpbusd_epi32(sum, taps, _mm256_loadu_si256((const void *)w));
 }
 
+// There are registers for the weights of 3x3 taps.
+#define VI_TAP_WINDOWS
+
+VF_VERB __m256i vi_dot_column(__m256i sum, __m256i taps, __m256i w)
+{
+    return _mm256_dpbusd_epi32(sum, taps, w);
+}
+
 #include "arch/cpu/simd/i8_look_up__x86.h"
 #include "arch/cpu/simd/i8_taps__x86.h"
 

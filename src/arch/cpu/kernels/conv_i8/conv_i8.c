@@ -237,10 +237,16 @@ static void run_group(ln_cpu_isa isa, const ln_conv_i8_args *a, size_t group, vo
 
 // What the workspace holds: all of it, or how much.
 typedef struct depthwise_parts {
-    int8_t *weights, *ones;
+    int8_t *weights, *ones, *windows;
     int32_t *addends, *columns;
     uint8_t *outside;
 } depthwise_parts;
+
+// Neighbouring windows of 3x3 have two columns in common.
+static bool has_windows(const ln_conv_shape *s)
+{
+    return s->kernel_h == 3 && s->kernel_w == 3 && s->stride_w == 1 && s->dilation_w == 1;
+}
 
 static size_t divide_workspace(const ln_conv_shape *s, char *block, depthwise_parts *parts)
 {
@@ -252,6 +258,8 @@ static size_t divide_workspace(const ln_conv_shape *s, char *block, depthwise_pa
     taken += blocks * fours_bytes;
     parts->ones = (int8_t *)(block ? block + taken : NULL);
     taken += fours_bytes;
+    parts->windows = (int8_t *)(block ? block + taken : NULL);
+    taken += has_windows(s) ? blocks * LN_TAPS_I8_WINDOW_BYTES : 0;
     parts->addends = (int32_t *)(void *)(block ? block + taken : NULL);
     taken += ln_conv_i8_channels(s) * sizeof(int32_t);
     parts->columns = (int32_t *)(void *)(block ? block + taken : NULL);
@@ -283,6 +291,7 @@ typedef struct depthwise {
     const ln_conv_i8_args *args;
     const ln_taps_i8_kernel *kernel;
     ln_taps_i8_args taps;
+    const int8_t *windows; // weights of windows; NULL: these are not run
     const uint8_t *outside;
     size_t row_count, task_count;
 } depthwise;
@@ -312,10 +321,12 @@ static void find_taps(const depthwise *d, size_t image, size_t row, size_t colum
     }
 }
 
-static bool is_whole(const ln_window_1d *columns, size_t column)
+// Whether the taps of the next output are those of this one, moved. Windows may begin outside: the
+// columns that come after it are inside.
+static bool is_followed(const depthwise *d, const ln_window_1d *columns, size_t column)
 {
     const ln_taps taps = ln_window_taps(columns, column);
-    return taps.first == 0 && taps.end == columns->kernel;
+    return (taps.first == 0 || d->windows) && taps.end == columns->kernel;
 }
 
 // Whether as many bytes as a block has channels can be read at each tap of so many pixels.
@@ -342,13 +353,18 @@ static void run_row(const depthwise *d, size_t row)
     args.steps = steps;
     args.y = (char *)d->args->y + row * s->out_w * args.y_step;
     for (size_t x = 0; x < s->out_w; x += args.pixels) {
+        const bool is_run = is_followed(d, &columns, x);
         args.pixels = 1;
-        if (is_whole(&columns, x))
-            while (x + args.pixels < s->out_w && is_whole(&columns, x + args.pixels))
+        if (is_run)
+            while (x + args.pixels < s->out_w && is_followed(d, &columns, x + args.pixels))
                 args.pixels++;
         find_taps(d, row / s->out_h, row % s->out_h, x, taps, steps);
         args.has_more = has_more(d, taps, steps, args.pixels);
-        d->kernel->run(&args);
+        args.weights = is_run && d->windows ? d->windows : d->taps.weights;
+        if (is_run && d->windows)
+            d->kernel->run_windows(&args);
+        else
+            d->kernel->run(&args);
         args.y = (char *)args.y + args.pixels * args.y_step;
     }
 }
@@ -422,6 +438,11 @@ static void run_depthwise(ln_cpu_isa isa, const ln_conv_i8_args *a, char *worksp
         .row_count = s->batch * s->out_h,
     };
     arrange(a, kernel, &parts, &d.taps);
+    if (kernel->run_windows && has_windows(s) && y_bytes == 1 && !a->zeros &&
+        s->out_channels >= kernel->channels) {
+        kernel->arrange_window(s->out_channels, a->packed, parts.windows);
+        d.windows = parts.windows;
+    }
     const double outputs = (double)d.row_count * (double)(s->out_w * s->out_channels);
     d.task_count = ln_task_count(outputs * (double)fours_of(s) / 16 / 1000, d.row_count, pool);
     ln_pool_run(pool, d.task_count, run_rows, &d);

@@ -238,6 +238,26 @@ TEST(depthwise_convolutions_are_exact)
     }
 }
 
+// Neighbouring windows share columns, but with steps or gaps between these.
+TEST(windows_of_depthwise_convolutions_are_exact)
+{
+    for (int i = 0; i < 60; i++) {
+        problem p = random_problem(true);
+        ln_conv_shape *s = &p.shape;
+        s->kernel_h = s->kernel_w = 3;
+        s->stride_w = 1 + (i % 10 == 0);
+        s->dilation_w = 1 + (i % 10 == 1);
+        s->in_w = 1 + test_random() % 20;
+        s->group = s->in_channels = s->out_channels = 30 + test_random() % 70;
+        s->out_h = out_of(s->in_h, 3, s->stride_h, s->dilation_h, s->pad_top);
+        s->out_w = out_of(s->in_w, 3, s->stride_w, s->dilation_w, s->pad_left);
+        p.result = i % 10 == 2 ? LN_I8_TO_SUMS : LN_I8_TO_BYTES;
+        p.has_zeros = i % 10 == 3;
+        if (s->out_h > 0 && s->out_w > 0)
+            check_problem(&p);
+    }
+}
+
 TEST(kernels_of_many_taps_are_exact)
 {
     for (size_t side = 9; side <= 13; side += 2) {
@@ -400,7 +420,8 @@ TEST(the_largest_sums_of_small_kernels_are_exact)
     }
 }
 
-TEST_LIST(convolutions_are_exact, depthwise_convolutions_are_exact, kernels_of_many_taps_are_exact,
+TEST_LIST(convolutions_are_exact, depthwise_convolutions_are_exact,
+          windows_of_depthwise_convolutions_are_exact, kernels_of_many_taps_are_exact,
           large_depthwise_images_are_exact, large_images_of_few_channels_are_exact,
           the_largest_sums_are_exact, small_kernels_are_exact,
           the_largest_sums_of_small_kernels_are_exact)

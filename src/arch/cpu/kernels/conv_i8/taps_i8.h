@@ -40,6 +40,10 @@ typedef void ln_taps_i8_fn(const ln_taps_i8_args *args);
 // Packed weights, [fours][channels, as 16s of them][4], to blocks.
 typedef void ln_arrange_taps_i8_fn(size_t channels, size_t fours, const int8_t *packed, int8_t *to);
 
+// Of 3x3 taps: for each block the three taps of each column together, and a zero.
+#define LN_TAPS_I8_WINDOW_BYTES ((size_t)12 * LN_TAPS_I8_MAX_CHANNELS)
+typedef void ln_arrange_window_i8_fn(size_t channels, const int8_t *packed, int8_t *to);
+
 typedef void ln_arrange_columns_i8_fn(size_t channels, const ln_epilogue_i8 *epilogue, int32_t *to);
 
 typedef struct ln_taps_i8_kernel {
@@ -49,6 +53,11 @@ typedef struct ln_taps_i8_kernel {
     ln_taps_i8_fn *run;
     ln_arrange_taps_i8_fn *arrange;
     ln_arrange_columns_i8_fn *arrange_columns; // NULL: not needed
+    // Bytes of pixels whose windows of 3x3 taps overlap in two columns. The first one may begin
+    // outside. The weights are those that arrange_window makes, channels are at least those of a
+    // block. NULL: there is none.
+    ln_taps_i8_fn *run_windows;
+    ln_arrange_window_i8_fn *arrange_window;
 } ln_taps_i8_kernel;
 
 LN_KERNELS_OF(LN_CPU_I8_LIST, const ln_taps_i8_kernel, taps_i8)

@@ -196,6 +196,114 @@ static void taps_run(const ln_taps_i8_args *a)
 
 #define TAPS_ARRANGE_COLUMNS taps_arrange_columns
 
+#ifdef VI_TAP_WINDOWS
+
+// ---- Windows of 3x3 ----
+
+static void taps_arrange_window(size_t channels, const int8_t *packed, int8_t *to)
+{
+    const size_t padded = ln_div_up(channels, 16) * 16;
+    const __m256i byte = _mm256_set1_epi32(255);
+    for (size_t i = 0; i * VI_TAP_CHANNELS < channels; i++, to += LN_TAPS_I8_WINDOW_BYTES) {
+        const int8_t *from = packed + 4 * taps_first(channels, i);
+        for (size_t q = 0; q < VI_TAP_SUMS; q++) {
+            __m256i fours[3], tap[12];
+            for (size_t k = 0; k < 3; k++)
+                fours[k] = vi_load_ordered(from + 4 * padded * k, q);
+            for (size_t t = 0; t < 12; t++)
+                tap[t] = _mm256_and_si256(_mm256_srli_epi32(fours[t / 4], 8 * (t % 4)), byte);
+            for (size_t k = 0; k < 3; k++) {
+                __m256i column = _mm256_or_si256(tap[k], _mm256_slli_epi32(tap[k + 3], 8));
+                column = _mm256_or_si256(column, _mm256_slli_epi32(tap[k + 6], 16));
+                _mm256_storeu_si256((void *)(to + 32 * (VI_TAP_SUMS * k + q)), column);
+            }
+        }
+    }
+}
+
+// The fours of each channel that a column of three taps has.
+VF_VERB void taps_load_column(const uint8_t *const at[3], __m256i flips,
+                              __m256i column[VI_TAP_SUMS])
+{
+    const __m256i none = _mm256_setzero_si256();
+    const __m256i a = vi_load_tap(at[0], VI_TAP_CHANNELS, flips);
+    const __m256i b = vi_load_tap(at[1], VI_TAP_CHANNELS, flips);
+    const __m256i c = vi_load_tap(at[2], VI_TAP_CHANNELS, flips);
+    const __m256i low = _mm256_unpacklo_epi8(a, b), high = _mm256_unpackhi_epi8(a, b);
+    const __m256i low_c = _mm256_unpacklo_epi8(c, none), high_c = _mm256_unpackhi_epi8(c, none);
+    column[0] = _mm256_unpacklo_epi16(low, low_c);
+    column[1] = _mm256_unpackhi_epi16(low, low_c);
+    column[2] = _mm256_unpacklo_epi16(high, high_c);
+    column[3] = _mm256_unpackhi_epi16(high, high_c);
+}
+
+VF_VERB void taps_dot_column(vi_tap_sum sums[VI_TAP_SUMS], const __m256i column[VI_TAP_SUMS],
+                             const __m256i w[VI_TAP_SUMS])
+{
+    LN_UNROLL
+    for (size_t q = 0; q < VI_TAP_SUMS; q++)
+        sums[q] = vi_dot_column(sums[q], column[q], w[q]);
+}
+
+VF_VERB void taps_load(const void *from, __m256i to[VI_TAP_SUMS])
+{
+    LN_UNROLL
+    for (size_t q = 0; q < VI_TAP_SUMS; q++)
+        to[q] = _mm256_loadu_si256((const __m256i *)from + q);
+}
+
+// Each column is the last one of a window, the middle one of the next, the first one of another.
+static void taps_run_block_windows(const ln_taps_i8_args *a, size_t channel, const int8_t *w,
+                                   const int32_t *addends, uint8_t *y)
+{
+    const float *factors = (const float *)(const void *)(addends + VI_TAP_CHANNELS);
+    const float *bias = a->epilogue.bias ? factors + VI_TAP_CHANNELS : NULL;
+    const vi_bounds bounds = vi_bounds_of(a->epilogue.low, a->epilogue.high, a->epilogue.zero);
+    const __m256i flips = _mm256_set1_epi8((char)a->flip);
+    const uint8_t *at[3][3]; // of columns
+    for (size_t t = 0; t < 9; t++)
+        at[t % 3][t / 3] = a->at[t] + channel;
+    __m256i weights[3][VI_TAP_SUMS], column[VI_TAP_SUMS];
+    vi_tap_sum first[VI_TAP_SUMS], second[VI_TAP_SUMS];
+    for (size_t k = 0; k < 3; k++)
+        taps_load(w + 32 * VI_TAP_SUMS * k, weights[k]);
+    taps_load(addends, first);
+    taps_load(addends, second);
+    taps_load_column(at[0], flips, column);
+    taps_dot_column(first, column, weights[0]);
+    taps_load_column(at[1], flips, column);
+    taps_dot_column(first, column, weights[1]);
+    taps_dot_column(second, column, weights[0]);
+    for (size_t i = 0; i < a->pixels; i++, y += a->y_step) {
+        vi_tap_sum third[VI_TAP_SUMS];
+        taps_load(addends, third);
+        taps_load_column(at[2], flips, column);
+        taps_dot_column(first, column, weights[2]);
+        taps_dot_column(second, column, weights[1]);
+        taps_dot_column(third, column, weights[0]);
+        vi_put_taps(y + channel, VI_TAP_CHANNELS, first, factors, bias, &bounds);
+        memcpy(first, second, sizeof first);
+        memcpy(second, third, sizeof second);
+        LN_UNROLL
+        for (size_t k = 0; k < 3; k++)
+            at[2][k] += a->steps[3 * k + 2];
+    }
+}
+
+static void taps_run_windows(const ln_taps_i8_args *a)
+{
+    const int8_t *w = a->weights;
+    const int32_t *columns = a->columns;
+    for (size_t i = 0; i * VI_TAP_CHANNELS < a->channels; i++, columns += TAPS_COLUMNS) {
+        taps_run_block_windows(a, taps_first(a->channels, i), w, columns, a->y);
+        w += LN_TAPS_I8_WINDOW_BYTES;
+    }
+}
+
+#define TAPS_WINDOWS .run_windows = taps_run_windows, .arrange_window = taps_arrange_window,
+
+#endif
+
 #else
 
 static void taps_move(const ln_taps_i8_args *a)
@@ -219,17 +327,20 @@ static void taps_run(const ln_taps_i8_args *a)
 
 #endif
 
+#ifndef TAPS_WINDOWS
+#define TAPS_WINDOWS
+#endif
+
 _Static_assert(VI_TAP_CHANNELS >= LN_TAPS_I8_MIN_CHANNELS &&
                    VI_TAP_CHANNELS <= LN_TAPS_I8_MAX_CHANNELS &&
                    VI_TAP_BYTES <= LN_TAPS_I8_MAX_WEIGHT_BYTES,
                "workspaces are for other blocks");
-const ln_taps_i8_kernel VI_KERNEL(ln_k_taps_i8) = {
-    .channels = VI_TAP_CHANNELS,
-    .weight_bytes = VI_TAP_BYTES,
-    .offset = VI_OFFSET,
-    .run = taps_run,
-    .arrange = taps_arrange,
-    .arrange_columns = TAPS_ARRANGE_COLUMNS,
-};
+const ln_taps_i8_kernel VI_KERNEL(ln_k_taps_i8) = {.channels = VI_TAP_CHANNELS,
+                                                   .weight_bytes = VI_TAP_BYTES,
+                                                   .offset = VI_OFFSET,
+                                                   .run = taps_run,
+                                                   .arrange = taps_arrange,
+                                                   .arrange_columns = TAPS_ARRANGE_COLUMNS,
+                                                   TAPS_WINDOWS};
 
 #endif
