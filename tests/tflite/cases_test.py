@@ -248,6 +248,9 @@ def add_sums():
 def add_moves():
     x = Run((2, 3, 4, 5))
     case("by a constant", "RESHAPE", [x, i32(6, -1)])
+    one = Run((1, 1))
+    case("by a constant of no dimensions", "RESHAPE", [one, np.zeros(0, "i4")], want=one.array.reshape(()))
+    case("with nothing", "CONCATENATION", [x, np.zeros((2, 0, 4, 5), "f4")], {"axis": 1}, want=x.array)
     case("by its option", "RESHAPE", [x], {"new_shape": [4, 30]})
     case("of listed axes", "SQUEEZE", [Run((1, 3, 1, 5))], {"dims": [0, -2]})
     case("of all axes", "SQUEEZE", [Run((1, 3, 1, 5))])

@@ -73,9 +73,21 @@ bool ln_tflite_has(const ln_tflite_op *op, size_t i)
     return i < op->ins.count && ln_flat_number_at(op->b->file, op->ins, i, LN_FLAT_I32) != -1;
 }
 
+// A constant without elements has no data in the file, as what is computed.
+static bool is_empty_constant(const ln_tflite_tensor *t)
+{
+    bool is_empty = false;
+    for (int i = 0; i < t->ndim; i++)
+        is_empty = is_empty || t->dims[i] == 0;
+    return is_empty && !t->is_there && !t->is_variable && t->data.count == 0;
+}
+
 ln_tflite_tensor *ln_tflite_input(ln_tflite_op *op, size_t i)
 {
-    return find(op, op->ins, i, "input");
+    ln_tflite_tensor *t = find(op, op->ins, i, "input");
+    if (is_empty_constant(t))
+        t->is_const = true;
+    return t;
 }
 
 ln_tflite_tensor *ln_tflite_output(ln_tflite_op *op, size_t i)
