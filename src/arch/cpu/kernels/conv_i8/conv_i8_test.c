@@ -21,6 +21,7 @@ static const struct {
 typedef struct problem {
     ln_conv_shape shape;
     bool is_signed, w_is_signed, has_zeros, has_no_bias, has_float_bias;
+    bool is_crossed; // the lower bound is above the other one
     int32_t zero;
     ln_i8_result result;
 } problem;
@@ -84,7 +85,8 @@ static bool is_expected(const problem *p, const data *d, const ln_epilogue_i8 *e
         return ((const int32_t *)y)[i] == sum;
     if (p->result == LN_I8_TO_FLOATS)
         return memcmp((const float *)y + i, &number, sizeof number) == 0;
-    float kept = !(number > e->low) ? e->low : number > e->high ? e->high : number;
+    float kept = !(number > e->low) ? e->low : number;
+    kept = kept > e->high ? e->high : kept;
     return ((const uint8_t *)y)[i] == (uint8_t)((int)rintf(kept) + e->zero);
 }
 
@@ -126,8 +128,8 @@ static void run_sets(const problem *p, const data *d, const int8_t *packed)
         .epilogue = {.result = p->result,
                      .factors = d->factors,
                      .bias = p->has_float_bias ? d->float_bias : NULL,
-                     .low = -100,
-                     .high = 100,
+                     .low = p->is_crossed ? 50 : -100,
+                     .high = p->is_crossed ? -50 : 100,
                      .zero = 3},
     };
     for (size_t i = 0; i < sizeof sets / sizeof sets[0]; i++) {
@@ -215,6 +217,7 @@ static problem random_problem(bool is_depthwise)
                  .has_zeros = test_random() % 4 == 0,
                  .has_no_bias = test_random() % 4 == 0,
                  .has_float_bias = test_random() % 2,
+                 .is_crossed = test_random() % 16 == 0,
                  .result = (ln_i8_result)(test_random() % 3)};
     p.zero = (int32_t)(test_random() % 256) - (p.is_signed ? 128 : 0);
     return p;
