@@ -834,6 +834,25 @@ for name_of_act in ACTIVATIONS:
         CASES["%s/to_floats/%s" % (name_of_op, name_of_act)] = product_to_floats(name_of_op, name_of_act)
 
 
+def words_of_rows(kind, zeros):
+    """Numbers to integers of 16 bits and back, with a scale and a zero point for each row."""
+    def build(rng):
+        g = Graph(21)
+        x, scales = rng.uniform(-4000, 4000, (4, 70)).astype("f4"), np.array([0.1, 0.25, 0.0625, 1], "f4")
+        q = g.op("QuantizeLinear", [g.input(x), g.number(scales), g.quantized(np.array(zeros), kind)], axis=0)
+        y = g.op("DequantizeLinear", [q, g.number(scales), g.quantized(np.array(zeros), kind)], axis=0)
+        z, (_, low, high) = np.array(zeros).reshape(4, 1), TYPES[kind]
+        words = np.clip(np.rint(x / scales.reshape(4, 1)) + z, low, high)
+        built = exactly(g, y, "u8", ((words - z) * scales.reshape(4, 1).astype(float)).astype("f4"))
+        built.number, built.is_on_cpu = 1, True
+        return built
+    return build
+
+
+CASES["signed_words_of_rows"] = words_of_rows("s16", (0, -32768, 32767, 11))
+CASES["unsigned_words_of_rows"] = words_of_rows("u16", (0, 65535, 32768, 11))
+
+
 @case
 def dynamic_quantization_has_bias_and_activation(rng):
     g = Graph(13)

@@ -12,11 +12,13 @@
 #include "arch/cpu/kernels/eltwise/eltwise.h"
 #include "arch/cpu/kernels/quant/look_up.h"
 #include "arch/cpu/kernels/quant/quant.h"
+#include "arch/cpu/kernels/quant_words/quant_words.h"
 #include "arch/cpu/kernels/tasks.h"
 #include "op/elementwise.h"
 #include "op/onnx/quant.h"
 #include "op/prepare.h"
 #include "op/types.h"
+#include "tensor/elem.h"
 
 // Elements that one thread converts in a microsecond, about.
 #define ELEMENTS_PER_MICROSECOND 2000.0
@@ -28,21 +30,23 @@ static const ln_quant_kernels *kernels(void)
 
 static bool is_signed(const tl_tensor *t)
 {
-    return t && t->dtype == TL_INT8;
+    return t && (t->dtype == TL_INT8 || t->dtype == TL_INT16);
 }
 
-// ---- Numbers to bytes and back ----
+// ---- Numbers to bytes or integers of 16 bits, and back ----
+
+#define INTEGERS (LN_TYPES_BYTE | LN_TYPE(TL_INT16) | LN_TYPE(TL_UINT16))
 
 static bool has_own_dtype(const ln_call *call, const char *param)
 {
     return ln_call_string(call, param) || ln_call_int(call, param) != 0;
 }
 
-// Between bytes and floats, without blocks. Output types are those of the zero point, or of the
+// Between integers and floats, without blocks. Output types are those of the zero point, or of the
 // scale.
-static ln_status accept(ln_call *call, tl_dtype bytes, tl_dtype floats)
+static ln_status accept(ln_call *call, tl_dtype integers, tl_dtype floats)
 {
-    if (!(LN_TYPES_BYTE >> bytes & 1) || floats != TL_FLOAT ||
+    if (!(INTEGERS >> integers & 1) || floats != TL_FLOAT ||
         ln_call_in_dtype(call, 1) != TL_FLOAT || ln_call_int(call, "block_size") != 0 ||
         has_own_dtype(call, "output_dtype"))
         return ln_call_fail(call, LN_UNSUPPORTED, "is not for these types here");
@@ -64,14 +68,34 @@ ln_status ln_cpu_accepts_dequantize(ln_call *call)
 
 // Elements in rows of `inner`, each of which has a scale.
 typedef struct conversion {
-    const ln_quant_kernels *kernels;
     const tl_tensor *scale, *zero;
     const float *floats; // from or to which
-    uint8_t *bytes;
-    bool is_to_bytes, is_signed;
+    char *integers;
+    tl_dtype dtype; // of these
+    bool is_to_integers;
     size_t inner, axis_len;   // of a row; of the scales
     size_t row_count, pieces; // rows, and into how many pieces each is cut
 } conversion;
+
+static ln_quant_of quant_of(const conversion *c, size_t at)
+{
+    return (ln_quant_of){
+        .scale = ((const float *)c->scale->data)[at],
+        .zero = c->zero ? (int32_t)ln_elem_int(c->zero, at) : 0,
+        .is_signed = c->dtype == TL_INT8 || c->dtype == TL_INT16,
+    };
+}
+
+static void convert_elements(const conversion *c, const ln_quant_of *of, size_t n, char *integers,
+                             float *floats)
+{
+    const ln_quant_words_kernels *words = ln_quant_words_select(ln_cpu_isa_get());
+    const bool are_bytes = LN_TYPES_BYTE >> c->dtype & 1;
+    if (c->is_to_integers)
+        (are_bytes ? kernels()->to_bytes : words->to_words)(of, n, floats, integers);
+    else
+        (are_bytes ? kernels()->to_floats : words->to_floats)(of, n, integers, floats);
+}
 
 static void convert_piece(void *user, size_t index)
 {
@@ -79,33 +103,22 @@ static void convert_piece(void *user, size_t index)
     const size_t row = index / c->pieces, piece = index % c->pieces;
     const size_t first = row * c->inner + ln_task_start(c->inner, c->pieces, piece);
     const size_t end = row * c->inner + ln_task_start(c->inner, c->pieces, piece + 1);
-    const size_t at = c->axis_len > 1 ? row % c->axis_len : 0;
-    const ln_quant_of of = {
-        .scale = ((const float *)c->scale->data)[at],
-        .zero = !c->zero       ? 0
-                : c->is_signed ? ((const int8_t *)c->zero->data)[at]
-                               : ((const uint8_t *)c->zero->data)[at],
-        .is_signed = c->is_signed,
-    };
-    float *floats = (float *)(uintptr_t)c->floats + first;
-    if (c->is_to_bytes)
-        c->kernels->to_bytes(&of, end - first, floats, c->bytes + first);
-    else
-        c->kernels->to_floats(&of, end - first, c->bytes + first, floats);
+    const ln_quant_of of = quant_of(c, c->axis_len > 1 ? row % c->axis_len : 0);
+    convert_elements(c, &of, end - first, c->integers + first * tl_size_of(c->dtype),
+                     (float *)(uintptr_t)c->floats + first);
 }
 
-static ln_status convert(ln_call *call, const tl_tensor *bytes, const tl_tensor *floats,
-                         bool is_to_bytes)
+static ln_status convert(ln_call *call, const tl_tensor *integers, const tl_tensor *floats,
+                         bool is_to_integers)
 {
     const tl_tensor *src = ln_call_in(call, 0);
     ln_quant_grid grid;
-    conversion c = {.kernels = kernels(),
-                    .scale = ln_call_in(call, 1),
+    conversion c = {.scale = ln_call_in(call, 1),
                     .zero = ln_call_in(call, 2),
                     .floats = floats->data,
-                    .bytes = bytes->data,
-                    .is_to_bytes = is_to_bytes,
-                    .is_signed = is_signed(bytes)};
+                    .integers = integers->data,
+                    .dtype = integers->dtype,
+                    .is_to_integers = is_to_integers};
     LN_TRY(ln_quant_grid_read(call, src, c.scale, c.zero, &grid));
     if (src->len == 0)
         return LN_OK;
@@ -177,12 +190,12 @@ ln_status ln_cpu_quantize_dynamic(ln_call *call)
     const uint8_t same_zero[1] = {(uint8_t)of.zero};
     const tl_tensor scale_now = {.dtype = TL_FLOAT, .len = 1, .data = (void *)(uintptr_t)same};
     const tl_tensor zero_now = {.dtype = TL_UINT8, .len = 1, .data = (void *)(uintptr_t)same_zero};
-    conversion c = {.kernels = r.kernels,
-                    .scale = &scale_now,
+    conversion c = {.scale = &scale_now,
                     .zero = &zero_now,
                     .floats = src->data,
-                    .bytes = dst->data,
-                    .is_to_bytes = true,
+                    .integers = dst->data,
+                    .dtype = TL_UINT8,
+                    .is_to_integers = true,
                     .inner = r.n,
                     .axis_len = 1,
                     .row_count = 1,
