@@ -137,7 +137,9 @@ def case(why, op, ins, options=None, out=None, rtol=1e-5, atol=1e-5, signature=N
         tensors.append(tf.tensor(f"out{i}", y.dtype.name, y.shape, **quant))
     first = len(tensors) - len(outputs)
     outs = list(range(first, len(tensors)))
-    if op.startswith("CUSTOM "):
+    if op == "CUSTOM Convolution2DTransposeBias":
+        options = np.int32([options["padding"] + 1, options["stride_w"], options["stride_h"]]).tobytes()
+    elif op.startswith("CUSTOM "):
         options = tf.flex_map(options)
     model = tf.model(tensors, [(op, numbers, outs, options)], [i for i, _ in inputs], outs)
     is_exact = all(y.dtype.kind in "biu" for y in outputs)
@@ -211,6 +213,11 @@ def add_products():
         case(f"to {out[1]}x{out[2]} stride {stride} padding {padding}", "TRANSPOSE_CONV",
              [i32(*out), f32(3, 3, 3, 2), Run((1, 4, 4, 2)), f32(3)],
              {"padding": padding, "stride_h": stride, "stride_w": stride, "act": 1})
+    for out, padding, size in (((1, 8, 12, 3), 0, 2), ((2, 8, 12, 3), 0, 3), ((1, 9, 13, 3), 1, (3, 4)), ((1, 8, 13, 3), 1, (2, 4))):
+        x, w, bias = Run((out[0], 4, 4, 2)), f32(3, *(size if padding else (size, size)), 2), f32(3)
+        o = {"padding": padding, "stride_h": 2, "stride_w": 3, "act": 0}
+        case(f"to {out} padding {padding}", "CUSTOM Convolution2DTransposeBias", [x, w, bias], o,
+             want=FORMULAS["TRANSPOSE_CONV"]([i32(*out), w, x.array, bias], o))
     case("to a shape of the run", "TRANSPOSE_CONV", [Run(i32(1, 8, 8, 3)), f32(3, 3, 3, 2), Run((1, 4, 4, 2))],
          {"padding": 0, "stride_h": 2, "stride_w": 2})
     case("of a matrix", "FULLY_CONNECTED", [Run((3, 5)), f32(4, 5), f32(4)], {"act": 1})

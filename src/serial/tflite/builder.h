@@ -492,6 +492,11 @@ const char *ln_tflite_axes(ln_tflite_op *op, size_t i);
 // `x` reduced by `optype` along the axes of input 1.
 const char *ln_tflite_reduced(ln_tflite_op *op, const char *optype, const char *x);
 
+// ---- op_window.c ----
+
+// The custom operator Convolution2DTransposeBias.
+void ln_tflite_read_transpose_bias(ln_tflite_op *op);
+
 // ---- custom.c ----
 
 // Reads a custom operator of this name; false: it is not one that is read.

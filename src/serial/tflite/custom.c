@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Custom operators that public models have: TFLite_Detection_PostProcess, the end of detectors of
-// the SSD family.
+// the SSD family, and Convolution2DTransposeBias of MediaPipe, which op_window.c reads.
 
 #include <math.h>
 #include <string.h>
@@ -228,6 +228,10 @@ static void detect_regular(ln_tflite_op *op, const detection *d)
 
 bool ln_tflite_read_custom(ln_tflite_op *op, const char *name)
 {
+    if (strcmp(name, "Convolution2DTransposeBias") == 0) {
+        ln_tflite_read_transpose_bias(op);
+        return true;
+    }
     if (strcmp(name, "TFLite_Detection_PostProcess") != 0)
         return false;
     detection d = {0};

@@ -4,6 +4,8 @@
 
 #include "serial/tflite/builder.h"
 
+#include <string.h>
+
 enum { SAME = 0, VALID = 1 };
 
 // [O, H, W, I] and [1, H, W, O] become [O, I, H, W]; [O, H, W, I] of a transposed convolution too.
@@ -39,10 +41,10 @@ static void pair(ln_tflite_op *op, const char *param, unsigned width_field, int6
 
 // ---- Convolutions ----
 
-static const char *begin_product(ln_tflite_op *op, const char *x, const char *w, const char *bias)
+static const char *begin_product(ln_tflite_builder *b, const char *optype, const char *x,
+                                 const char *w, const char *bias)
 {
-    ln_tflite_builder *b = op->b;
-    const char *y = ln_tflite_binary(b, op->builtin->optype, x, w);
+    const char *y = ln_tflite_binary(b, optype, x, w);
     if (bias)
         ln_tflite_in(b, bias);
     return y;
@@ -57,7 +59,7 @@ static const char *begin_conv(ln_tflite_op *op, const int *perm, bool is_fixed, 
     }
     const char *x = ln_tflite_dynamic(op, ln_tflite_real_image(op, 0), 0, 1, 4, is_symmetric);
     const char *w = ln_tflite_weights(op, 1, 4, perm, 0);
-    return begin_product(op, x, w, ln_tflite_bias(op, 2, 0, 1));
+    return begin_product(op->b, op->builtin->optype, x, w, ln_tflite_bias(op, 2, 0, 1));
 }
 
 static void give_conv(ln_tflite_op *op, const char *y, bool is_fixed, int64_t activation)
@@ -127,7 +129,7 @@ void ln_tflite_read_conv_3d(ln_tflite_op *op)
             ln_tflite_problem(op, NULL, "its stride is %g and its dilation %g", strides[i],
                               dilations[i]);
     }
-    const char *y = begin_product(op, x, w, bias);
+    const char *y = begin_product(b, "Conv", x, w, bias);
     if (channels > 0 && depth > 0 && channels % depth == 0)
         ln_tflite_number(b, "group", channels / depth);
     padding(op, &of_onnx, ln_tflite_small_option(op, 0));
@@ -150,62 +152,99 @@ static void find_pads(int64_t kind, int64_t in, int64_t out, int64_t size, int64
     *more = rest < 0 ? -rest : 0;
 }
 
-void ln_tflite_read_transpose_conv(ln_tflite_op *op)
+// A transposed convolution of input `x` to an image of `shape`.
+typedef struct upsampling {
+    size_t x;
+    int64_t kind; // of the padding
+    int64_t strides[2], shape[4];
+} upsampling;
+
+static const char *upsample(ln_tflite_op *op, const upsampling *u, const char *x, const char *w,
+                            const char *bias)
 {
     ln_tflite_builder *b = op->b;
-    int64_t shape[4] = {0}, kind = ln_tflite_small_option(op, 0);
-    int64_t strides[] = {ln_tflite_option(op, 2, 0), ln_tflite_option(op, 1, 0)};
-    size_t count = 4;
-    // A shape that is computed is also what the file states of the output.
-    const ln_tflite_tensor *out = ln_tflite_output(op, 0);
-    for (int i = 0; i < 4 && out->ndim == 4; i++)
-        shape[i] = out->dims[i];
-    if (ln_tflite_is_known(op, 0) && !ln_tflite_known(op, 0, "shape", 4, shape, &count))
-        return;
-    const int64_t activation = ln_tflite_small_option(op, 3);
-    const bool is_fixed = ln_tflite_is_fixed_product(op, 2, 1, 3, activation);
-    const char *x, *w, *bias;
-    if (is_fixed) { // doubles hold the sums exactly
-        x = ln_tflite_integers(op, 2, ln_tflite_raw_image(op, 2), TL_DOUBLE);
-        w = ln_tflite_raw_weights(op, 1, 4, of_transposed, 1);
-        w = ln_tflite_integers(op, 1, w, TL_DOUBLE);
-        bias = NULL;
-    } else {
-        x = ln_tflite_real_image(op, 2);
-        w = ln_tflite_weights(op, 1, 4, of_transposed, 1);
-        bias = ln_tflite_bias(op, 3, 2, 1);
-    }
-    const ln_tflite_tensor *in = ln_tflite_input(op, 2), *weights = ln_tflite_input(op, 1);
+    const ln_tflite_tensor *in = ln_tflite_input(op, u->x), *weights = ln_tflite_input(op, 1);
     double pads[4], more[2];
     for (int i = 0; i < 2; i++) {
-        int64_t size = weights->dims[1 + i];
-        if (count != 4 || in->dims[1 + i] < 1 || size < 1 || strides[i] < 1 ||
-            strides[i] > INT32_MAX || shape[1 + i] < 1 || shape[1 + i] > INT32_MAX) {
-            ln_tflite_problem(
-                op, "fix the size of its input when the model is converted",
-                "it makes an image of %lld from one of %d, with weights of %lld and a "
-                "stride of %lld",
-                (long long)shape[1 + i], in->dims[1 + i], (long long)size, (long long)strides[i]);
-            return;
+        const int64_t size = weights->dims[1 + i], stride = u->strides[i], to = u->shape[1 + i];
+        if (in->dims[1 + i] < 1 || size < 1 || stride < 1 || stride > INT32_MAX || to < 1 ||
+            to > INT32_MAX) {
+            ln_tflite_problem(op, "fix the size of its input when the model is converted",
+                              "it makes an image of %lld from one of %d, with weights of %lld and "
+                              "a stride of %lld",
+                              (long long)to, in->dims[1 + i], (long long)size, (long long)stride);
+            return "";
         }
-        find_pads(kind, in->dims[1 + i], shape[1 + i], size, strides[i], &pads[i], &pads[2 + i],
-                  &more[i]);
+        find_pads(u->kind, in->dims[1 + i], to, size, stride, &pads[i], &pads[2 + i], &more[i]);
     }
-    const char *y = begin_product(op, x, w, bias);
+    const char *y = begin_product(b, "ConvTranspose", x, w, bias);
     ln_tflite_numbers(b, "pads", 4, pads);
     ln_tflite_numbers(b, "output_padding", 2, more);
-    ln_tflite_numbers(b, "strides", 2, (const double[]){(double)strides[0], (double)strides[1]});
-    if (!is_fixed) {
-        ln_tflite_give_image(op, y, activation);
-        return;
-    }
-    y = ln_tflite_cast(b, y, in->dtype == TL_INT16 ? TL_INT64 : TL_INT32);
+    ln_tflite_numbers(b, "strides", 2,
+                      (const double[]){(double)u->strides[0], (double)u->strides[1]});
+    return y;
+}
+
+// What the file states of the output.
+static void find_shape(ln_tflite_op *op, upsampling *u)
+{
+    const ln_tflite_tensor *out = ln_tflite_output(op, 0);
+    for (int i = 0; i < 4 && out->ndim == 4; i++)
+        u->shape[i] = out->dims[i];
+}
+
+// Doubles hold the sums exactly.
+static void read_fixed_upsampling(ln_tflite_op *op, const upsampling *u, int64_t activation)
+{
+    ln_tflite_builder *b = op->b;
+    const char *x = ln_tflite_integers(op, u->x, ln_tflite_raw_image(op, u->x), TL_DOUBLE);
+    const char *w = ln_tflite_raw_weights(op, 1, 4, of_transposed, 1);
+    const char *y = upsample(op, u, x, ln_tflite_integers(op, 1, w, TL_DOUBLE), NULL);
+    const bool is_int16 = ln_tflite_input(op, u->x)->dtype == TL_INT16;
+    y = ln_tflite_cast(b, y, is_int16 ? TL_INT64 : TL_INT32);
     const char *units = ln_tflite_sum_bias(op, 3);
     if (units)
         y = ln_tflite_binary(b, "Add", y,
                              ln_tflite_reshape(b, units, 3, (const int64_t[]){-1, 1, 1}));
     y = ln_tflite_rescaled_sums(op, y, 2, 1, 3, 1, activation);
     ln_tflite_give_raw(op, 0, ln_tflite_to_nhwc(b, y));
+}
+
+void ln_tflite_read_transpose_conv(ln_tflite_op *op)
+{
+    upsampling u = {.x = 2,
+                    .kind = ln_tflite_small_option(op, 0),
+                    .strides = {ln_tflite_option(op, 2, 0), ln_tflite_option(op, 1, 0)}};
+    size_t count = 4;
+    find_shape(op, &u); // one that is computed is this one, too
+    if (ln_tflite_is_known(op, 0) && !ln_tflite_known(op, 0, "shape", 4, u.shape, &count))
+        return;
+    if (count != 4)
+        ln_tflite_problem(op, NULL, "its shape has %zu dimensions in place of 4", count);
+    const int64_t activation = ln_tflite_small_option(op, 3);
+    if (ln_tflite_is_fixed_product(op, 2, 1, 3, activation)) {
+        read_fixed_upsampling(op, &u, activation);
+        return;
+    }
+    const char *x = ln_tflite_real_image(op, 2), *w = ln_tflite_weights(op, 1, 4, of_transposed, 1);
+    const char *y = upsample(op, &u, x, w, ln_tflite_bias(op, 3, 2, 1));
+    ln_tflite_give_image(op, y, activation);
+}
+
+// MediaPipe's form, whose options are three integers: the padding, 1 for SAME and 2 for VALID, and
+// strides along rows and columns.
+void ln_tflite_read_transpose_bias(ln_tflite_op *op)
+{
+    int32_t options[3] = {0};
+    if (op->custom.count >= sizeof options)
+        memcpy(options, op->b->file->bytes + op->custom.at, sizeof options);
+    upsampling u = {.kind = options[0] - 1, .strides = {options[2], options[1]}};
+    find_shape(op, &u);
+    if (options[0] != 1 && options[0] != 2)
+        ln_tflite_problem(op, NULL, "its padding is %d, where 1 and 2 are known", (int)options[0]);
+    const char *x = ln_tflite_real_image(op, 0), *w = ln_tflite_weights(op, 1, 4, of_transposed, 1);
+    const char *bias = ln_tflite_has(op, 2) ? ln_tflite_bias(op, 2, 0, 1) : NULL;
+    ln_tflite_give_image(op, upsample(op, &u, x, w, bias), 0);
 }
 
 // ---- Pools ----
