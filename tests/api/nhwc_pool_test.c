@@ -104,6 +104,37 @@ TEST(they_give_what_onnx_gives)
     }
 }
 
+#define BYTES(dtype, text)                                                                         \
+    X "create(| dst=s | dtype=TL_FLOAT, dims=[], data=[0.02]);\n"                                  \
+      "create(| dst=z | dtype=" dtype ", dims=[], data=[100]);\n"                                  \
+      "QuantizeLinear(x=x, y_scale=s, y_zero_point=z | y=q |);\n" text
+#define MAX_BYTES(dtype, params)                                                                   \
+    BYTES(dtype, "transpose(src=q | dst=t | axes=[0, 2, 3, 1]);\n"                                 \
+                 "maxpool2d_nhwc_cpu(src=t | dst=u | " params ");\n"                               \
+                 "transpose(src=u | dst=y | axes=[0, 3, 1, 2]);\n")
+#define ONNX_MAX_BYTES(dtype, params) BYTES(dtype, "MaxPool(X=q | Y=y | " params ");\n")
+#define BOTH_BYTES(onnx, nhwc)                                                                     \
+    {ONNX_MAX_BYTES("TL_UINT8", onnx), MAX_BYTES("TL_UINT8", nhwc)},                               \
+    {                                                                                              \
+        ONNX_MAX_BYTES("TL_INT8", onnx), MAX_BYTES("TL_INT8", nhwc)                                \
+    }
+
+TEST(bytes_are_pooled_as_onnx_pools_them)
+{
+    static const struct {
+        const char *onnx, *nhwc;
+    } models[] = {
+        BOTH_BYTES("kernel_shape=[3, 2], strides=[2, 1], pads=[1, 0, 1, 1]",
+                   "size=[3, 2], stride=[2, 1], padding=[1, 0, 1, 1]"),
+        BOTH_BYTES("kernel_shape=[2, 3], strides=[1, 2], pads=[0, 2, 1, 1]",
+                   "size=[2, 3], stride=[1, 2], padding=[0, 2, 1, 1]"),
+        BOTH_BYTES("kernel_shape=[3, 2], dilations=[2, 3]", "size=[3, 2], dilation=[2, 3]"),
+        BOTH_BYTES("kernel_shape=[1, 2], pads=[1, 3, 0, 0]", "size=[1, 2], padding=[1, 3, 0, 0]"),
+    };
+    for (size_t i = 0; i < sizeof models / sizeof models[0]; i++)
+        check_equal(models[i].nhwc, models[i].onnx, models[i].nhwc);
+}
+
 // Channels 1 and 2 go between channels of another image.
 #define INTO(text)                                                                                 \
     ONNX_INPUT("x", "1, 4, 6, 3")                                                                  \
@@ -156,5 +187,5 @@ TEST(what_does_not_fit_is_refused)
         onnx_check_refused(cases[i].text, cases[i].words);
 }
 
-TEST_LIST(they_give_what_onnx_gives, some_channels_go_into_another_image,
-          what_does_not_fit_is_refused)
+TEST_LIST(they_give_what_onnx_gives, bytes_are_pooled_as_onnx_pools_them,
+          some_channels_go_into_another_image, what_does_not_fit_is_refused)
