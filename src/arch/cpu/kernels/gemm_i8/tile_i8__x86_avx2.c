@@ -10,6 +10,9 @@
 
 #define FOUR_BYTES (4 * LN_TILE_I8_LANES) // of a panel
 
+// So few fours are words all: two loops whose lengths change from half to half are mispredicted.
+#define FEW_FOURS 8
+
 VF_VERB void multiply_narrow(const char *a, size_t a_step, const int8_t *four, const size_t rows,
                              vi_sum sums[VI_ROWS])
 {
@@ -35,7 +38,8 @@ VF_VERB void multiply(const ln_tile_i8_args *t, size_t column, size_t row, const
 {
     const size_t half = column / VF_LANES;
     const int8_t *panel = t->panels + half / 2 * t->panel_step + half % 2 * 4 * VF_LANES;
-    const uint16_t *order = t->orders ? t->orders + half * t->order_step : NULL;
+    const uint16_t *order =
+        t->orders && t->fours > FEW_FOURS ? t->orders + half * t->order_step : NULL;
     const size_t narrow = order ? order[0] : 0, a_step = t->a_step, words_step = 8 * t->fours;
     const char *a = t->a + row * a_step, *words = t->words + row * words_step;
     vi_sum sums[VI_ROWS];
