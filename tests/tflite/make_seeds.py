@@ -187,17 +187,13 @@ def lstm(**options):
 
 
 def recurrent():
-    """SVDF of int8 after an LSTM of int8, of two steps."""
-    t = [tf.tensor("x", "int8", (1, 2, 3), scale=0.0123, zero=-7), tf.tensor("y", "int8", (1, 2, 4), scale=0.0071, zero=3), tf.tensor("h", "int8", (1, 4), scale=0.0071, zero=3, variable=True),
-         tf.tensor("c", "int16", (1, 4), scale=2**-11, variable=True), tf.constant("shape", np.int32([2, 4])), tf.tensor("rows", "int8", (2, 4), scale=0.0071, zero=3),
-         tf.constant("features", ramp("i1", 4, 4), scale=0.01), tf.constant("time", ramp("i2", 4, 3), scale=0.001), tf.constant("bias", ramp("i4", 2), scale=1e-5),
-         tf.tensor("state", "int16", (2, 12), scale=0.01, variable=True), tf.tensor("z", "int8", (2, 2), scale=0.01, zero=-128)]
-    t += [tf.constant(f"w{i}", ramp("i1", 4, 3), scale=0.01) for i in range(4)]
-    t += [tf.constant(f"r{i}", ramp("i1", 4, 4), scale=0.01) for i in range(4)]
-    t += [tf.constant(f"b{i}", ramp("i4", 4), scale=0.000123) for i in range(4)]
-    ins = ["x", *(f"w{i}" for i in range(4)), *(f"r{i}" for i in range(4)), None, None, None, *(f"b{i}" for i in range(4)), None, None, "h", "c"]
-    ops = [("UNIDIRECTIONAL_SEQUENCE_LSTM", ins, ["y"], {"act": 4, "cell_clip": 10.0}), ("RESHAPE", ["y", "shape"], ["rows"], None),
-           ("SVDF", ["rows", "features", "time", "bias", "state"], ["z"], {"rank": 2, "act": 1})]
+    """SVDF of int8 after an LSTM of int8, whose gates have the same weights."""
+    t = [tf.tensor("x", "int8", (1, 1, 2), scale=0.0123, zero=-7), tf.tensor("y", "int8", (1, 1, 2), scale=0.0071, zero=3), tf.tensor("h", "int8", (1, 2), scale=0.0071, zero=3, variable=True),
+         tf.tensor("c", "int16", (1, 2), scale=2**-12, variable=True), tf.constant("shape", np.int32([1, 2])), tf.tensor("rows", "int8", (1, 2), scale=0.0071, zero=3),
+         tf.constant("w", ramp("i1", 2, 2), scale=0.01), tf.constant("time", ramp("i2", 2, 2), scale=0.001), tf.constant("b", ramp("i4", 2), scale=1e-5),
+         tf.tensor("state", "int16", (1, 4), scale=0.01, variable=True), tf.tensor("z", "int8", (1, 2), scale=0.01, zero=-128)]
+    ops = [("UNIDIRECTIONAL_SEQUENCE_LSTM", ["x", *["w"] * 8, None, None, None, *["b"] * 4, None, None, "h", "c"], ["y"], {"act": 4, "cell_clip": 10.0}),
+           ("RESHAPE", ["y", "shape"], ["rows"], None), ("SVDF", ["rows", "w", "time", "b", "state"], ["z"], {"rank": 1, "act": 1})]
     return tf.model(t, ops, ["x"], ["z"])
 
 
