@@ -1011,8 +1011,9 @@ def refused(built, target, folder, fired):
     done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
     if done.returncode != 0:
         return done.stderr.strip()[-300:]
-    if target == "cpu" and built.is_on_cpu and "quant_conv_ref" in (folder / "out.net").read_text():
-        return "a convolution of bytes is on ref"
+    on_ref = re.search(r"\b(quant_conv|quantize|dequantize)_ref\(", (folder / "out.net").read_text())
+    if target == "cpu" and built.is_on_cpu and on_ref:
+        return "%s is on ref" % on_ref[1]
     lines = [line for line in done.stderr.splitlines() if " is refused: " in line]
     fired.update(re.findall(r"^info: firing \d+: \w+: (\w+) ", done.stderr, re.M))
     return lines[0] if lines else None
