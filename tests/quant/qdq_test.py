@@ -1055,6 +1055,20 @@ def check_shapes(folder):
     return wrong
 
 
+def check_merged_zeros(folder):
+    """What is wrong with zero points that are put between merged groups of four outputs."""
+    wrong = []
+    for shape, is_right in {"[4]": True, "[1]": True, "[]": True, "[2]": False, "[3]": False, "[5]": False, "[0]": False}.items():
+        (folder / "zeros.net").write_text(
+            "input(| dst=w | dtype=TL_INT8, dims=[4, 1, 1, 1]);\ninput(| dst=z | dtype=TL_INT8, dims=%s);\n"
+            "quant_conv_pack_cpu(weight=w, weight_zero=z | dst=p | group=2, merged=2);\n" % shape)
+        done = subprocess.run([LIGHTNET, "opt", "-o", str(folder / "out.net"), str(folder / "zeros.net")], capture_output=True, text=True,
+                              timeout=60, check=False)
+        if done.returncode != (0 if is_right else 1) or ("weight_zero has" in done.stderr) == is_right:
+            wrong.append("zero points %s of merged groups: exit %d %s" % (shape, done.returncode, done.stderr.strip()[-200:]))
+    return wrong
+
+
 def main():
     add_combinations()
     names = sys.argv[2:]
@@ -1069,7 +1083,7 @@ def main():
     failures, fired = 0, set()
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)
-        for wrong in check_shapes(folder):
+        for wrong in check_shapes(folder) + check_merged_zeros(folder):
             failures += 1
             print("FAILED: " + wrong)
         for name in names:

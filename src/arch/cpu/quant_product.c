@@ -420,7 +420,11 @@ static ln_status read_pack(ln_call *call, conv_pack *p)
     const tl_tensor *weight = ln_call_in(call, 0);
     LN_TRY(ln_nhwc_check_ranks(call, 1, (const int[]){4}));
     LN_TRY(ln_nhwc_read(call, params, p));
+    const tl_tensor *zero = ln_call_in(call, 1);
     const int *d = weight->dims;
+    if (zero && zero->len != 1 && zero->len != d[0])
+        return ln_call_fail(call, LN_INVALID, "weight_zero has %d numbers in place of 1 or %d",
+                            zero->len, d[0]);
     if (d[0] % p->group != 0 || weight->len == 0 || p->group % p->merged != 0)
         return ln_call_fail(call, LN_INVALID, "%d output channels cannot be shared by %d groups",
                             d[0], p->group);
