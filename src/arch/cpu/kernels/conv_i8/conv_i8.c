@@ -322,11 +322,12 @@ static void find_taps(const depthwise *d, size_t image, size_t row, size_t colum
 }
 
 // Whether the taps of the next output are those of this one, moved. Windows may begin outside: the
-// columns that come after it are inside.
+// columns that come after it are inside, if its last one is.
 static bool is_followed(const depthwise *d, const ln_window_1d *columns, size_t column)
 {
     const ln_taps taps = ln_window_taps(columns, column);
-    return (taps.first == 0 || d->windows) && taps.end == columns->kernel;
+    const size_t most = d->windows ? columns->kernel - 1 : 0; // columns outside
+    return taps.first <= most && taps.end == columns->kernel;
 }
 
 // Whether as many bytes as a block has channels can be read at each tap of so many pixels.

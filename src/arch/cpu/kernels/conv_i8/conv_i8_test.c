@@ -241,7 +241,8 @@ TEST(depthwise_convolutions_are_exact)
     }
 }
 
-// Neighbouring windows share columns, but with steps or gaps between these.
+// Neighbouring windows share columns, but with steps or gaps between these. Of some, all columns
+// are outside.
 TEST(windows_of_depthwise_convolutions_are_exact)
 {
     for (int i = 0; i < 60; i++) {
@@ -251,6 +252,8 @@ TEST(windows_of_depthwise_convolutions_are_exact)
         s->stride_w = 1 + (i % 10 == 0);
         s->dilation_w = 1 + (i % 10 == 1);
         s->in_w = 1 + test_random() % 20;
+        s->pad_top = test_random() % 5;
+        s->pad_left = test_random() % 6;
         s->group = s->in_channels = s->out_channels = 30 + test_random() % 70;
         s->out_h = out_of(s->in_h, 3, s->stride_h, s->dilation_h, s->pad_top);
         s->out_w = out_of(s->in_w, 3, s->stride_w, s->dilation_w, s->pad_left);
