@@ -116,9 +116,12 @@ static ln_taps whole_columns(const ln_conv_shape *s)
 // A call takes longer than the few bytes of a line; parts that overlap need no loop over the rest.
 static inline void copy_line(uint8_t *to, const uint8_t *from, size_t n)
 {
-    if (n < 8) {
+    if (n < 4) {
         for (size_t i = 0; i < n; i++)
             to[i] = from[i];
+    } else if (n < 8) {
+        memcpy(to, from, 4);
+        memcpy(to + n - 4, from + n - 4, 4);
     } else if (n < 16) {
         memcpy(to, from, 8);
         memcpy(to + n - 8, from + n - 8, 8);
@@ -129,20 +132,36 @@ static inline void copy_line(uint8_t *to, const uint8_t *from, size_t n)
     }
 }
 
+static inline void fill_line(uint8_t *to, uint8_t byte, size_t n)
+{
+    if (n < 8) {
+        for (size_t i = 0; i < n; i++)
+            to[i] = byte;
+        return;
+    }
+    const uint64_t bytes = UINT64_C(0x0101010101010101) * byte;
+    for (size_t i = 0; i + 8 < n; i += 8)
+        memcpy(to + i, &bytes, 8);
+    memcpy(to + n - 8, &bytes, 8);
+}
+
 // The taps of a line, of which those outside of [first, end) are outside.
 static void gather_line(const gathering *g, const uint8_t *line, size_t column, ln_taps taps,
                         uint8_t *to)
 {
     const ln_conv_shape *s = &g->args->shape;
-    memset(to, g->outside, taps.first * g->channels);
-    memset(to + taps.end * g->channels, g->outside, (s->kernel_w - taps.end) * g->channels);
+    fill_line(to, g->outside, taps.first * g->channels);
+    fill_line(to + taps.end * g->channels, g->outside, (s->kernel_w - taps.end) * g->channels);
     if (taps.first == taps.end)
         return;
     const uint8_t *from = line + ln_window_at(&g->columns, column, taps.first) * s->in_channels;
     const size_t step = s->dilation_w * s->in_channels;
     to += taps.first * g->channels;
-    for (size_t t = taps.first; t < taps.end; t++, from += step, to += g->channels)
-        copy_line(to, from, g->channels);
+    if (step == g->channels)
+        copy_line(to, from, (taps.end - taps.first) * g->channels);
+    else
+        for (size_t t = taps.first; t < taps.end; t++, from += step, to += g->channels)
+            copy_line(to, from, g->channels);
 }
 
 // All taps of an output, whose window inside has the rows `y`.
