@@ -369,11 +369,23 @@ static ln_status prepare_out(const ln_context *ctx, const char *out, int is_fold
     return output_file_check(ctx, out);
 }
 
+static int takes_bytes_only(const ln_context *ctx)
+{
+    for (size_t i = 0; i < ln_context_input_count(ctx); i++) {
+        tl_dtype dtype = ln_context_tensor_dtype(ctx, ln_context_input_name(ctx, i));
+        if (dtype != TL_INT8 && dtype != TL_UINT8)
+            return 0;
+    }
+    return 1;
+}
+
 // The most frequent reason of wrong classes.
 static void hint_at_preset(const ln_context *ctx, const run_options *o, const labels *names)
 {
     const input_options *f = &o->files;
     char stated[256];
+    if (takes_bytes_only(ctx))
+        return;
     int has_stated = normalization_options(ctx, stated, sizeof stated);
     for (int i = 0; (names->lines || has_stated) && i < o->inputs.count; i++) {
         if (!f->preset && !f->has_mean && !f->has_scale &&

@@ -230,8 +230,24 @@ static void question_map(const input_options *options, int channel_count)
     }
 }
 
+// An input of bytes, as quantized models have, takes integers: of real numbers little is left.
+static void question_bytes(const input_wish *wish, double least, double most)
+{
+    int is_signed = wish->dtype == TL_INT8;
+    int low = is_signed ? -128 : 0, high = low + 255;
+    if (wish->dtype != TL_INT8 && wish->dtype != TL_UINT8)
+        return;
+    if (least > low - 1 && most < high + 1 && most - least > 127)
+        return;
+    say_warning(
+        "input '%s' is %s: values %.4g..%.4g become integers of %d to %d; if it takes whole "
+        "pixels, %s",
+        wish->name, tl_dtype_title(wish->dtype), least, most, low, high,
+        is_signed ? "give --mean=128 alone" : "leave out --mean, --scale and --preset");
+}
+
 static void say_picture(const char *path, const picture *from, const picture_shape *s,
-                        const input_options *options, const pixel_map *map)
+                        const input_wish *wish, const input_options *options, const pixel_map *map)
 {
     if (options->is_quiet)
         return;
@@ -256,6 +272,7 @@ static void say_picture(const char *path, const picture *from, const picture_sha
              least, most, preset);
     if (options->has_mean || options->has_scale)
         question_map(options, s->channel_count);
+    question_bytes(wish, least, most);
 }
 
 // Pixels in the order of the shape.
@@ -328,7 +345,7 @@ ln_status picture_read(const char *path, const char *bytes, size_t count, const 
     if (status == LN_OK)
         status = picture_to_tensor(path, &p, &shape, wish, &map, out_object);
     if (status == LN_OK)
-        say_picture(path, &file, &shape, options, &map);
+        say_picture(path, &file, &shape, wish, options, &map);
     picture_free(&p);
     return status;
 }

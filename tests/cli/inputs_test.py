@@ -539,6 +539,33 @@ def test_presets_of_pictures():
     run("run", model("TL_FLOAT", (1, 2, 3)), "-i", "p.png", "--preset=resnet", code=2, err="imagenet, caffe, unit or signed")
 
 
+def test_pixels_that_an_input_of_bytes_does_not_hold_are_questioned():
+    """Integers that are bounded or rounded are wrong classes without a fault; whole pixels pass without a word."""
+    pixels = np.array([[[0, 128, 255], [10, 20, 30]]], "u1")
+    write("p.png", png(pixels))
+    write("classes.txt", "one\ntwo\nthree\n")
+    for dtype, args, want, said in (
+            ("TL_INT8", [], [0, 127, 127, 10, 20, 30], "'x' is int8: values 0..255 become integers of -128 to 127; if it takes whole pixels, give --mean=128 alone"),
+            ("TL_INT8", ["--mean=128"], pixels - 128.0, None),
+            ("TL_INT8", ["--mean=127.5"], None, None),
+            ("TL_INT8", ["--mean=126"], pixels.clip(0, 253) - 126.0, "values -126..129 become"),
+            ("TL_INT8", ["--mean=130"], pixels.clip(2) - 130.0, "values -130..125 become"),
+            ("TL_INT8", ["--preset=unit"], None, "values 0..1 become integers of -128 to 127"),
+            ("TL_UINT8", [], pixels, None),
+            ("TL_UINT8", ["--scale=0.4"], None, "values 0..102 become"),
+            ("TL_UINT8", ["--scale=0.5"], None, None),
+            ("TL_UINT8", ["--scale=1.01"], None, "values 0..257.6 become"),
+            ("TL_UINT8", ["--preset=signed"], None, "'x' is uint8: values -1..1 become integers of 0 to 255; if it takes whole pixels, leave out --mean, --scale and --preset"),
+            ("TL_FLOAT", [], pixels, None), ("TL_FLOAT", ["--preset=unit"], pixels / 255, None), ("TL_INT16", ["--preset=signed"], None, None)):
+        done = run("run", model(dtype, (1, 2, 3)), "-i", "p.png", "-o", "out", "--layout=nhwc", *args, err=said or "picture")
+        assert ("become integers" in done.stderr) == bool(said), (dtype, args, done)
+        assert want is None or np.allclose(np.load("out/y.npy").ravel(), np.ravel(want)), (dtype, args)
+    # Presets are for numbers, and so are never advised for bytes.
+    for dtype, is_advised in (("TL_FLOAT", True), ("TL_FLOAT16", True), ("TL_INT8", False), ("TL_UINT8", False)):
+        done = run("run", model(dtype, (1, 1, 3)), "-i", "p.png", "--labels=classes.txt", "--layout=nhwc", out="two")
+        assert ("try --preset" in done.stderr) == is_advised, (dtype, done)
+
+
 def jpeg_of_blocks(values, exif=b""):
     """A grey JPEG: each value of the matrix is a block of 8 x 8 pixels."""
     def segment(marker, data):
