@@ -101,7 +101,9 @@ static void print_problems(const ln_preflight *r)
         print_problem(&r->problems[i]);
     if (r->more_problem_count > 0)
         printf("problem    %zu more\n", r->more_problem_count);
-    if (r->problem_count > 0)
+    if (r->problem_count > 0 && r->bad_node_count == 0)
+        printf("cannot run because of the problems above\n");
+    else if (r->problem_count > 0)
         printf("cannot run %zu of %zu nodes are not supported\n", r->bad_node_count, r->node_count);
 }
 

@@ -442,6 +442,15 @@ def detector(custom):
                     ["b", "c", "d", "e"])
 
 
+def test_a_fault_of_no_operator_counts_no_operators():
+    tensors = [tf.tensor(name, dtype, (2,)) for name, dtype in (("s", "string"), ("x", "float32"), ("y", "float32"))]
+    for inputs, operator, said in ((["s", "x"], "RELU", "cannot run because of the problems above\n"), (["s", "x"], "CUSTOM Mine", "cannot run 1 of 1 nodes are not supported\n"),
+                                   (["x"], "RELU", None)):
+        write("m.tflite", tf.model(tensors, [(operator, ["x"], ["y"], b"" if "CUSTOM" in operator else None)], inputs, ["y"]))
+        done = run("inspect", "m.tflite", code=1 if said else 0)
+        assert ("cannot run" in done.stdout) == bool(said) and (not said or done.stdout.endswith(said)), done
+
+
 def test_faults_are_named_with_place_and_value():
     f = "float32"
     x, y = tf.tensor("x", f, (2,)), tf.tensor("y", f, (2,))
