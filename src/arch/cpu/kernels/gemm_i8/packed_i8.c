@@ -15,8 +15,11 @@
 #include "base/checked.h"
 #include "base/grain.h"
 
-// Tasks that have a part of the workspace for the rows that they expand.
-#define MAX_TASKS 8
+// Tasks that have a part of the workspace for the rows that they expand: as many as these bytes
+// hold, but at least the first number and at most the second.
+#define ALL_TASKS_BYTES ((size_t)128 << 10)
+#define MIN_TASKS       ((size_t)8)
+#define MAX_TASKS       ((size_t)32)
 
 // How many products take as long as one of floats.
 #define PRODUCTS_PER_PRODUCT 3.0
@@ -144,6 +147,11 @@ static size_t task_bytes(size_t k)
     return fours_of(k) * ln_max(LN_TILE_I8_MAX_ROWS * 4, LN_TILE_I8_MAX_WIDE_ROWS * 12) + 64;
 }
 
+static size_t most_tasks(size_t k)
+{
+    return ln_min(ln_max(ALL_TASKS_BYTES / task_bytes(k), MIN_TASKS), MAX_TASKS);
+}
+
 static size_t addend_bytes(size_t n)
 {
     return ln_gemm_i8_columns(n) * sizeof(int32_t);
@@ -153,7 +161,7 @@ size_t ln_gemm_i8_workspace(size_t k, size_t n)
 {
     size_t bytes;
     if (k > SIZE_MAX / 1024 || n > SIZE_MAX / 1024 ||
-        !ln_size_add(MAX_TASKS * task_bytes(k), addend_bytes(n), &bytes))
+        !ln_size_add(most_tasks(k) * task_bytes(k), addend_bytes(n), &bytes))
         return SIZE_MAX;
     return bytes;
 }
@@ -321,7 +329,7 @@ static void divide(product *p, const ln_pool *pool)
     const double products = (double)a->m * (double)a->n * (double)a->k;
     size_t count =
         ln_tasks_wanted(products / (PRODUCTS_PER_PRODUCT * LN_PRODUCTS_PER_MICROSECOND), threads);
-    count = ln_min(count, MAX_TASKS);
+    count = ln_min(count, most_tasks(a->k));
     p->tiles = ln_div_up(a->m, p->kernel->rows);
     p->sets = ln_div_up(ln_div_up(a->n, LN_TILE_I8_LANES), p->kernel->panels);
     if (a->n > a->m && p->sets >= threads) {
