@@ -390,9 +390,11 @@ static int is_stored_as(tl_dtype wanted, tl_dtype have)
 static int fail_dtype(const core_state *state, const char *what, tl_dtype wanted, const char *have)
 {
     const char *title = tl_dtype_title(wanted);
+    int is_quantized = (wanted == TL_INT8 || wanted == TL_UINT8) && strncmp(have, "float", 5) == 0;
     PyErr_Format(state->errors[LN_OK],
-                 "%s takes %s, the array has %s; convert it first: x.astype('%s')", what, title,
-                 have, title);
+                 "%s takes %s, the array has %s; convert it first: x.astype('%s')%s", what, title,
+                 have, title,
+                 is_quantized ? "; real numbers are quantized first: round(x / scale) + zero" : "");
     return -1;
 }
 

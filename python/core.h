@@ -106,8 +106,9 @@ typedef struct core_options {
     const char **file_names;
     size_t file_count;
     const char *path, *name, *weights, *folder;
-    const char *target;   // NULL: the devices, and "cpu"
-    const char *rounding; // NULL: "float"
+    const char *target;    // NULL: the devices, and "cpu"
+    const char *rounding;  // NULL: "float"
+    const char *signature; // NULL: the first subgraph
     size_t threads;
     ln_limits limits;
     double timeout;

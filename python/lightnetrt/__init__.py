@@ -125,7 +125,8 @@ def _from_numbers(value, dtype):
 # ---- Loading ----
 
 _LOAD_OPTIONS = ("weights", "target", "threads", "sessions", "memory_limit", "work_limit", "time_limit", "folder",
-                 "files", "symbols", "strict", "as_read", "overridable", "devices", "failover", "rounding")
+                 "files", "symbols", "strict", "as_read", "overridable", "devices", "failover", "rounding",
+                 "signature")
 _COMPAT_OPTIONS = ("symbols_may_be_missing",)  # of lightnetrt.compat
 
 
@@ -162,6 +163,7 @@ _OPTION_KINDS = {
     "symbols": (lambda value: _is_dict_of(value, _is_size), "a dict such as {'batch': 4} or {'batch': (1, 32)}"),
     "overridable": (_is_names, "a list of names"),
     "rounding": (lambda value: value in ("float", "reference"), "'float' or 'reference'"),
+    "signature": (lambda value: isinstance(value, str), "the name of a signature"),
     "outputs": (_is_names, "a list of names"), "priority": (_is_integer, "an integer from -100 to 100"),  # of runs
     "devices": (lambda value: _is_dict_of(value, lambda item: True), "a dict such as {'gpu:1': {'option': 5}}"),
 }
@@ -236,6 +238,7 @@ def load(source, **options):
     failover       run again on the processor where a device fails; the model is then loaded for both
     rounding       of integers of 8 bits in a TensorFlow Lite model: "float", as XNNPACK rounds them, or "reference", as the
                    reference kernels do, to the bit
+    signature      the entry of a TensorFlow Lite model that is read, by name, in place of its first subgraph
     """
     return Model(source, **options)
 

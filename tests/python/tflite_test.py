@@ -46,6 +46,11 @@ def bytes_of(scale=0.5):
     return tf.model(t, [("QUANTIZE", ["x"], ["y"], None)], ["x"], ["y"])
 
 
+def bytes_in():
+    t = [tf.tensor(name, "int8", (1, 2), scale=0.5, zero=1) for name in "xy"]
+    return tf.model(t, [("ABS", ["x"], ["y"], None)], ["x"], ["y"])
+
+
 class Details(unittest.TestCase):
     def test_of_floats(self):
         i = opened(double())
@@ -110,6 +115,33 @@ class Resolvers(unittest.TestCase):
             again = pickle.loads(pickle.dumps(model))
             self.assertEqual(np.asarray(again(x=x)).tolist(), want)
         self.assertRaisesRegex(TypeError, "rounding takes 'float' or 'reference', not 'nearest'", lightnetrt.load, bytes_of(), rounding="nearest")
+
+    def test_a_model_is_loaded_by_its_signature(self):
+        t = [[tf.tensor("x", "float32", (1, 2)), tf.tensor("y", "float32", (1, 2))] for _ in range(2)]
+        ops = [[(name, ["x"], ["y"], None)] for name in ("NEG", "ABS")]
+
+        def of(key, graph):
+            return {0: [{0: "in", 1: tf.Number("I", 0)}], 1: [{0: "out", 1: tf.Number("I", 1)}], 2: key, 4: tf.Number("I", graph) if graph else None}
+
+        data = tf.model(t[0], ops[0], ["x"], ["y"], [(t[1], ops[1], ["x"], ["y"])], **{"7": [of("minus", 0), of("size", 1)]})
+        for signature, want in (("minus", [[3, -4]]), ("size", [[3, 4]]), (None, [[3, -4]])):
+            model = lightnetrt.load(data, signature=signature)
+            for copy in model, pickle.loads(pickle.dumps(model)):
+                self.assertEqual(np.asarray(copy(np.float32([[-3, 4]]))).tolist(), want)
+        self.assertRaisesRegex(lightnetrt.NotFoundError, "no signature 'length'.*'minus', 'size'", lightnetrt.load, data, signature="length")
+        self.assertRaisesRegex(TypeError, "signature takes the name of a signature, not 1", lightnetrt.load, data, signature=1)
+
+    def test_numbers_for_bytes_are_to_be_quantized(self):
+        model = lightnetrt.load(bytes_in())
+        with self.assertRaisesRegex(lightnetrt.DTypeError, r"input 'x' takes int8, the array has float32; .*x.astype\('int8'\); real numbers are quantized first: round\(x / scale\) \+ zero$"):
+            model(np.float32([[0.5, 1]]))
+        for other in ("int32", "uint8", "bool"):
+            with self.assertRaisesRegex(lightnetrt.DTypeError, r"x.astype\('int8'\)$"):
+                model(np.zeros((1, 2), other))
+        for wanted, given in (("float32", "float64"), ("int32", "float32")):
+            copied = lightnetrt.load(tf.model([tf.tensor("x", wanted, (1, 2)), tf.tensor("y", wanted, (1, 2))], [("ABS", ["x"], ["y"], None)], ["x"], ["y"]))
+            with self.assertRaisesRegex(lightnetrt.DTypeError, rf"x.astype\('{wanted}'\)$"):
+                copied(np.zeros((1, 2), given))
 
     def test_other_signatures_are_rounded_so(self):
         t = [[tf.tensor("x", "float32", (1, 5)), tf.tensor("y", "int8", (1, 5), scale=0.5, zero=0)] for _ in range(2)]
