@@ -375,6 +375,16 @@ static bool has_state(const ln_tflite_builtin *builtin)
                                                     builtin->read == ln_tflite_read_call_once));
 }
 
+static void refuse_op(ln_tflite_op *op)
+{
+    if (strcmp(op->type, "CUSTOM edgetpu-custom-op") == 0)
+        ln_tflite_problem(op, "take the model that it was compiled from",
+                          "it is compiled for an Edge TPU");
+    else
+        ln_tflite_problem(op, "docs/tflite.md lists the operators that are read",
+                          "this operator is not read");
+}
+
 static void read_op(ln_tflite_builder *b, ln_flat_table table, size_t index)
 {
     ln_flat *f = b->file;
@@ -418,8 +428,7 @@ static void read_op(ln_tflite_builder *b, ln_flat_table table, size_t index)
     else if (op.builtin && op.builtin->read)
         op.builtin->read(&op);
     else if (code != CODE_CUSTOM || !ln_tflite_read_custom(&op, custom))
-        ln_tflite_problem(&op, "docs/tflite.md lists the operators that are read",
-                          "this operator is not read");
+        refuse_op(&op);
     ln_tflite_flush(b);
     b->op = NULL;
     mark_outputs(b, &op);
