@@ -45,6 +45,7 @@ struct ln_why_watch {
 typedef struct finder {
     const char *name;
     ln_nearest near;
+    char row[LN_MAX_NAME_LEN]; // the first of a rule of that name which has rows; "": there is none
     ln_why_watch *first, *last; // NULL: none is found
     ln_status status;
 } finder;
@@ -57,10 +58,18 @@ static bool is_known(const finder *f, const char *file, int line)
     return false;
 }
 
+static void note_row(finder *f, const char *rule)
+{
+    size_t len = strlen(f->name);
+    if (!f->row[0] && strncmp(rule, f->name, len) == 0 && rule[len] == '_')
+        snprintf(f->row, sizeof f->row, "%s", rule);
+}
+
 static void try_rule(finder *f, const ln_rule *rule, bool is_users)
 {
     const char *file = rule->file ? rule->file : "";
     ln_nearest_try(&f->near, rule->name);
+    note_row(f, rule->name);
     if (strcmp(rule->name, f->name) != 0 || is_known(f, file, rule->line))
         return;
     ln_why_watch *why = calloc(1, sizeof *why);
@@ -184,7 +193,7 @@ static size_t count_of_type(const ln_context *ctx, const char *optype)
 
 static ln_status fail_not_found(const finder *f)
 {
-    const char *name = f->name, *nearest = f->near.name;
+    const char *name = f->name, *nearest = f->row[0] ? f->row : f->near.name;
     const ln_op *op = ln_op_find(name);
     if (op && strcmp(op->op_arg->arch, "none") != 0)
         return LN_FAIL(LN_NOT_FOUND,

@@ -217,6 +217,10 @@ def test_numbers_of_sizes_hold_for_each_size():
 def test_rules_that_are_not_there():
     pathlib.Path("model.net").write_text(PLANE + "Tanh(input=x | output=y |);\n")
     assert "there is no rule 'conv_rel'; did you mean 'conv_relu'? " in run("--why=conv_rel", "model.net", code=2).stderr
+    pathlib.Path("rows.rules").write_text("".join(f'rule {name} [exact]\n  y = act(t | act="abs")\n  t = act(x | act="relu")\n  => y = act(x | act="lrelu", alpha=0)\n'
+                                                  for name in ("rowsome", "rows_first", "rows_second")))
+    for rule, row in (("quant_product_to_bytes", "quant_product_to_bytes_conv"), ("quant_moved", "quant_moved_reshape"), ("rows", "rows_first")):
+        assert f"there is no rule '{rule}'; did you mean '{row}'? " in run(f"--why={rule}", "--rules=rows.rules", "model.net", code=1).stderr, rule
     assert "there is no rule 'act', it is a type of operators" in run("--why=act", "model.net", code=2).stderr
     assert "'act_cpu' is what operators are lowered to, not a rule" in run("--why=act_cpu", "model.net", code=2).stderr
     assert "--why and --verify" in run("--why=conv_relu", "--verify", "model.net", code=2).stderr
