@@ -552,7 +552,7 @@ def test_pixels_that_an_input_of_bytes_does_not_hold_are_questioned():
             ("TL_INT8", ["--mean=130"], pixels.clip(2) - 130.0, "values -130..125 become"),
             ("TL_INT8", ["--preset=unit"], None, "values 0..1 become integers of -128 to 127"),
             ("TL_UINT8", [], pixels, None),
-            ("TL_UINT8", ["--scale=0.4"], None, "values 0..102 become"),
+            ("TL_UINT8", ["--scale=0.48"], None, "values 0..122.4 become"),
             ("TL_UINT8", ["--scale=0.5"], None, None),
             ("TL_UINT8", ["--scale=1.01"], None, "values 0..257.6 become"),
             ("TL_UINT8", ["--preset=signed"], None, "'x' is uint8: values -1..1 become integers of 0 to 255; if it takes whole pixels, leave out --mean, --scale and --preset"),
