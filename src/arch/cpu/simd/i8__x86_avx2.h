@@ -72,19 +72,6 @@ VF_VERB void vi_widen(char *words, const char *from, size_t fours)
     }
 }
 
-VF_VERB void vi_expand(void *to, const uint8_t *from, size_t k, uint8_t flip)
-{
-    uint8_t *bytes = to;
-    const __m256i flips = _mm256_set1_epi8((char)flip);
-    size_t i = 0;
-    for (; i + 32 <= k; i += 32)
-        _mm256_storeu_si256((void *)(bytes + i),
-                            _mm256_xor_si256(_mm256_loadu_si256((const void *)(from + i)), flips));
-    for (; i < k; i++)
-        bytes[i] = from[i] ^ flip;
-    memset(bytes + k, 0, (0 - k) & 3);
-}
-
 #define VI_TAP_BYTES 2
 
 #include "arch/cpu/simd/i8__x86_256.h"

@@ -35,19 +35,6 @@ VF_VERB vi_sum vi_dot(vi_sum sum, vi_fours a, vi_bytes w)
     return _mm256_dpbusd_avx_epi32(sum, a, w);
 }
 
-VF_VERB void vi_expand(void *to, const uint8_t *from, size_t k, uint8_t flip)
-{
-    uint8_t *bytes = to;
-    const __m256i flips = _mm256_set1_epi8((char)flip);
-    size_t i = 0;
-    for (; i + 32 <= k; i += 32)
-        _mm256_storeu_si256((void *)(bytes + i),
-                            _mm256_xor_si256(_mm256_loadu_si256((const void *)(from + i)), flips));
-    for (; i < k; i++)
-        bytes[i] = from[i] ^ flip;
-    memset(bytes + k, 0, (0 - k) & 3);
-}
-
 #define VI_TAP_BYTES 1
 
 VF_VERB __m256i vi_dot_fours(__m256i sum, __m256i taps, const int8_t *w)
