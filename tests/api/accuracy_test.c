@@ -319,6 +319,11 @@ static const row rows[] = {
     {"quant_act_cpu", "lrelu", -40, 40,
      BYTES("[1000]") "quant_act(src=q, src_scale=s, dst_scale=s, src_zero=z, dst_zero=z | dst=r | "
                      "act=lrelu, alpha=0.2);\n" NUMBERS},
+    {"rescale_cpu", "q31", -40, 40,
+     BYTES("[10, 100]") "create(| dst=m | dtype=TL_INT32, dims=[], data=[1518500250]);\n"
+                        "create(| dst=h | dtype=TL_INT32, dims=[], data=[-1]);\n"
+                        "rescale(src=q, multiplier=m, shift=h, src_zero=z, dst_zero=z | dst=r | "
+                        "rounding=q31);\n" NUMBERS},
     {"quant_matmul_cpu", "both in the run", -40, 40,
      BYTES("[3, 30, 30]") "quant_matmul(src=q, weight=q, " BYTE_SCALES
                           ", weight_zero=z | dst=y | transB=1);\n"},
