@@ -15,8 +15,8 @@
 #include "base/checked.h"
 #include "base/grain.h"
 
-// Tasks that have a part of the workspace for the rows that they expand: as many as these bytes
-// hold, but at least the first number and at most the second.
+// Each task expands its rows in a part of the workspace. There are as many parts as these bytes
+// hold, within the two bounds.
 #define ALL_TASKS_BYTES ((size_t)128 << 10)
 #define MIN_TASKS       ((size_t)8)
 #define MAX_TASKS       ((size_t)32)
