@@ -101,6 +101,14 @@ static const tl_tensor *tensor_of(const ln_context *ctx, const char *name)
 
 // ---- Operators that write over their inputs ----
 
+// Bytes to be overwritten, and constant ones.
+#define QUANTIZED                                                                                  \
+    "create(| dst=s | dtype=TL_FLOAT, dims=[1], ran=[0, 0], data=[0.05]);\n"                       \
+    "create(| dst=o | dtype=TL_FLOAT, dims=[1], ran=[0, 0], data=[0.07]);\n"                       \
+    "create(| dst=q | dtype=TL_UINT8, dims=[2, 5, 3, 7], ran=[1, 90]);\n"                          \
+    "create(| dst=q7 | dtype=TL_UINT8, dims=[7], ran=[1, 90]);\n"                                  \
+    "quantize(src=t, scale=s | dst=v |);\n"
+
 // `t` is the input to be overwritten, or `v` if there is one; k, c and r are constants of its
 // shape, channels and rows.
 static const struct in_place_case {
@@ -147,6 +155,21 @@ static const struct in_place_case {
      "create(| dst=w | dtype=TL_FLOAT, dims=[7, 2, 1, 1, 1], ran=[1, 3]);\n"
      "conv3d_pack_cpu(weight=w | dst=p |);\n"
      "conv3d_ndhwc_cpu(src=volume, packed=p, addend=v | dst=y | channels=7, size=[1, 1, 1]);",
+     0},
+    {"quant_elew",
+     QUANTIZED "quant_elew(src1=v, scale1=s, src2=q, scale2=s, dst_scale=o | dst=y | elew_op=TL_SUM);",
+     0},
+    {"quant_elew",
+     QUANTIZED "quant_elew(src1=q, scale1=s, src2=v, scale2=s, dst_scale=o | dst=y | elew_op=TL_MUL);",
+     0},
+    {"quant_elew",
+     QUANTIZED "quant_elew(src1=v, scale1=s, src2=v, scale2=o, dst_scale=o | dst=y | elew_op=TL_SUB, act=clip, alpha=-1, beta=2);",
+     0},
+    {"quant_elew",
+     QUANTIZED "quant_elew(src1=v, scale1=s, src2=q7, scale2=s, dst_scale=o | dst=y | elew_op=TL_SUM);",
+     0},
+    {"quant_act",
+     QUANTIZED "quant_act(src=v, src_scale=s, dst_scale=o | dst=y | act=sigmoid);",
      0},
     {"Reshape",
      "create(| dst=d | dtype=TL_INT64, dims=[2], ran=[0, 0], data=[-1, 7]);\n"

@@ -49,6 +49,8 @@ static void quant_to_floats(const ln_quant_of *of, size_t n, const void *x, floa
 
 #ifndef QUANT_JOINS_VECTORS
 
+#define QUANT_MADE ((size_t)256)
+
 typedef struct quant_side {
     const uint8_t *at;
     uint8_t flip;
@@ -67,25 +69,31 @@ static inline __attribute__((always_inline)) float quant_real(const quant_side *
     return (float)((int32_t)(side->at[i] ^ side->flip) - side->zero) * side->scale;
 }
 
+// `y` may be where an operand is: some are made apart, so that vectors are.
 static inline __attribute__((always_inline)) void quant_join_by(const ln_quant_op op,
                                                                 const ln_quant_pair *pair, size_t n,
                                                                 const uint8_t *left_bytes,
                                                                 const uint8_t *right_bytes,
-                                                                uint8_t *restrict y)
+                                                                uint8_t *y)
 {
     const quant_side a = quant_side_of(&pair->a, left_bytes);
     const quant_side b = quant_side_of(&pair->b, right_bytes);
     const float low = quant_low(&pair->y), high = low + 255, scale = pair->y.scale;
     const float least = pair->low, most = pair->high;
     const uint32_t zero = (uint32_t)pair->y.zero;
-    for (size_t i = 0; i < n; i++) {
-        float left = quant_real(&a, i), right = quant_real(&b, i);
-        float number = op == LN_QUANT_SUM          ? left + right
-                       : op == LN_QUANT_DIFFERENCE ? left - right
-                                                   : left * right;
-        number = number < least ? least : number;
-        number = number > most ? most : number;
-        y[i] = quant_byte(number / scale, low, high, zero);
+    uint8_t made[QUANT_MADE];
+    for (size_t first = 0; first < n; first += QUANT_MADE) {
+        const size_t count = n - first < QUANT_MADE ? n - first : QUANT_MADE;
+        for (size_t i = 0; i < count; i++) {
+            float left = quant_real(&a, first + i), right = quant_real(&b, first + i);
+            float number = op == LN_QUANT_SUM          ? left + right
+                           : op == LN_QUANT_DIFFERENCE ? left - right
+                                                       : left * right;
+            number = number < least ? least : number;
+            number = number > most ? most : number;
+            made[i] = quant_byte(number / scale, low, high, zero);
+        }
+        memcpy(y + first, made, count);
     }
 }
 
