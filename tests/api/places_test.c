@@ -157,20 +157,22 @@ static const struct in_place_case {
      "conv3d_ndhwc_cpu(src=volume, packed=p, addend=v | dst=y | channels=7, size=[1, 1, 1]);",
      0},
     {"quant_elew",
-     QUANTIZED "quant_elew(src1=v, scale1=s, src2=q, scale2=s, dst_scale=o | dst=y | elew_op=TL_SUM);",
+     QUANTIZED
+     "quant_elew(src1=v, scale1=s, src2=q, scale2=s, dst_scale=o | dst=y | elew_op=TL_SUM);",
      0},
     {"quant_elew",
-     QUANTIZED "quant_elew(src1=q, scale1=s, src2=v, scale2=s, dst_scale=o | dst=y | elew_op=TL_MUL);",
+     QUANTIZED
+     "quant_elew(src1=q, scale1=s, src2=v, scale2=s, dst_scale=o | dst=y | elew_op=TL_MUL);",
      0},
     {"quant_elew",
-     QUANTIZED "quant_elew(src1=v, scale1=s, src2=v, scale2=o, dst_scale=o | dst=y | elew_op=TL_SUB, act=clip, alpha=-1, beta=2);",
+     QUANTIZED
+     "quant_elew(src1=v, scale1=s, src2=v, scale2=o, dst_scale=o | dst=y | elew_op=TL_SUB, act=clip, alpha=-1, beta=2);",
      0},
     {"quant_elew",
-     QUANTIZED "quant_elew(src1=v, scale1=s, src2=q7, scale2=s, dst_scale=o | dst=y | elew_op=TL_SUM);",
+     QUANTIZED
+     "quant_elew(src1=v, scale1=s, src2=q7, scale2=s, dst_scale=o | dst=y | elew_op=TL_SUM);",
      0},
-    {"quant_act",
-     QUANTIZED "quant_act(src=v, src_scale=s, dst_scale=o | dst=y | act=sigmoid);",
-     0},
+    {"quant_act", QUANTIZED "quant_act(src=v, src_scale=s, dst_scale=o | dst=y | act=sigmoid);", 0},
     {"Reshape",
      "create(| dst=d | dtype=TL_INT64, dims=[2], ran=[0, 0], data=[-1, 7]);\n"
      "Reshape(data=t, shape=d | reshaped=y |);",

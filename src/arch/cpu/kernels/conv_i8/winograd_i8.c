@@ -12,8 +12,8 @@
 #define POSITIONS LN_WINOGRAD_I8_POSITIONS
 #define COLUMNS   ((size_t)LN_TILE_I8_LANES)
 
-// What is done at once.
-#define MAX_TILES    ((size_t)24)
+// What is done at once. Of tiles a multiple of those that are multiplied together.
+#define MAX_TILES    ((size_t)18)
 #define MAX_CHANNELS ((size_t)32)
 #define MAX_PANELS   ((size_t)2)
 
@@ -46,7 +46,19 @@ bool ln_winograd_i8_fits(const ln_conv_shape *s)
 
 // ---- Workspace ----
 
-// What one task works with.
+// What is done at once of this convolution. Inputs are transformed in sixteens of channels. Sums of
+// all channels are whole after one panel.
+typedef struct block_size {
+    size_t channels, panels;
+} block_size;
+
+static block_size size_of(const ln_conv_shape *s)
+{
+    return (block_size){ln_min(ln_div_up(s->in_channels, 16) * 16, MAX_CHANNELS),
+                        s->in_channels <= MAX_CHANNELS ? 1 : MAX_PANELS};
+}
+
+// What one task works with. Rows of results are where weights were, which have been multiplied.
 typedef struct task_memory {
     int16_t *inputs;  // [positions, tiles, channels]
     int16_t *weights; // [positions, pairs of channels, columns, 2]
@@ -54,20 +66,35 @@ typedef struct task_memory {
     int32_t *rows;    // [2, pixels, columns]
 } task_memory;
 
-#define INPUT_WORDS  (POSITIONS * MAX_TILES * MAX_CHANNELS)
-#define WEIGHT_WORDS (POSITIONS * COLUMNS * MAX_CHANNELS)
-#define PANEL_SUMS   (POSITIONS * MAX_TILES * COLUMNS)
-#define ROW_SUMS     (2 * MAX_TILES * COLUMNS)
-#define TASK_BYTES                                                                                 \
-    ((INPUT_WORDS + WEIGHT_WORDS) * sizeof(int16_t) +                                              \
-     (MAX_PANELS * PANEL_SUMS + 2 * ROW_SUMS) * sizeof(int32_t))
+#define PANEL_SUMS (POSITIONS * MAX_TILES * COLUMNS)
+#define ROW_SUMS   (2 * MAX_TILES * COLUMNS)
 
-static task_memory memory_of(char *block)
+_Static_assert(2 * ROW_SUMS * sizeof(int32_t) <=
+                   POSITIONS * COLUMNS * MIN_CHANNELS * sizeof(int16_t),
+               "rows are where weights are");
+
+static size_t input_words(const block_size *size)
+{
+    return POSITIONS * MAX_TILES * size->channels;
+}
+
+static size_t weight_words(const block_size *size)
+{
+    return POSITIONS * COLUMNS * size->channels;
+}
+
+static size_t task_bytes(const block_size *size)
+{
+    return (input_words(size) + weight_words(size)) * sizeof(int16_t) +
+           size->panels * PANEL_SUMS * sizeof(int32_t);
+}
+
+static task_memory memory_of(char *block, const block_size *size)
 {
     task_memory s = {.inputs = (int16_t *)(void *)block};
-    s.weights = s.inputs + INPUT_WORDS;
-    s.sums = (int32_t *)(void *)(s.weights + WEIGHT_WORDS);
-    s.rows = s.sums + MAX_PANELS * PANEL_SUMS;
+    s.weights = s.inputs + input_words(size);
+    s.sums = (int32_t *)(void *)(s.weights + weight_words(size));
+    s.rows = (int32_t *)(void *)s.weights;
     return s;
 }
 
@@ -78,7 +105,8 @@ static size_t addend_bytes(const ln_conv_shape *s)
 
 size_t ln_winograd_i8_workspace(const ln_conv_shape *s)
 {
-    return addend_bytes(s) + MAX_TASKS * TASK_BYTES;
+    const block_size size = size_of(s);
+    return addend_bytes(s) + MAX_TASKS * task_bytes(&size);
 }
 
 // ---- Some tiles ----
@@ -87,6 +115,7 @@ typedef struct winograd_job {
     const ln_conv_i8_args *args;
     const ln_winograd_i8_kernels *kernels;
     ln_epilogue_i8 epilogue;
+    block_size size;
     size_t blocks; // of tiles
     size_t block_tasks, panel_tasks;
     char *memories;
@@ -123,8 +152,8 @@ static void transform_inputs(const winograd_job *j, size_t tile, size_t tiles, s
     ln_winograd_i8_inputs in = {.channels = channels,
                                 .flip = a->is_signed ? 128 : 0,
                                 .zero = a->zero + (a->is_signed ? 128 : 0),
-                                .position_step = MAX_TILES * MAX_CHANNELS};
-    for (size_t t = 0; t < tiles; t++, to += MAX_CHANNELS) {
+                                .position_step = MAX_TILES * j->size.channels};
+    for (size_t t = 0; t < tiles; t++, to += j->size.channels) {
         find_pixels(a, tile + t, channel, in.pixels);
         j->kernels->transform_inputs(&in, to);
     }
@@ -134,22 +163,22 @@ static void multiply_panel(const winograd_job *j, size_t panel, size_t tiles, si
                            size_t channels, const task_memory *memory, int32_t *sums)
 {
     const ln_conv_i8_args *a = j->args;
-    const size_t in = a->shape.in_channels;
+    const size_t in = a->shape.in_channels, step = j->size.channels;
     const ln_winograd_i8_weights weights = {.fours =
                                                 a->packed + (panel * 9 * in + channel) * COLUMNS,
                                             .count = channels / 4,
                                             .tap_step = in * COLUMNS,
-                                            .position_step = MAX_CHANNELS * COLUMNS};
+                                            .position_step = step * COLUMNS};
     j->kernels->transform_weights(&weights, memory->weights);
     for (size_t i = 0; i < POSITIONS; i++) {
-        const ln_winograd_i8_product product = {
-            .inputs = memory->inputs + i * MAX_TILES * MAX_CHANNELS,
-            .tiles = tiles,
-            .tile_step = MAX_CHANNELS,
-            .weights = memory->weights + i * weights.position_step,
-            .fours = channels / 4,
-            .is_first = channel == 0,
-            .sums = sums + i * MAX_TILES * COLUMNS};
+        const ln_winograd_i8_product product = {.inputs = memory->inputs + i * MAX_TILES * step,
+                                                .tiles = tiles,
+                                                .tile_step = step,
+                                                .weights =
+                                                    memory->weights + i * weights.position_step,
+                                                .fours = channels / 4,
+                                                .is_first = channel == 0,
+                                                .sums = sums + i * MAX_TILES * COLUMNS};
         j->kernels->multiply(&product);
     }
 }
@@ -193,11 +222,10 @@ static void run_block(const winograd_job *j, size_t block, size_t panel, size_t 
                       const task_memory *memory)
 {
     const ln_conv_shape *s = &j->args->shape;
-    const size_t tile = ln_task_start(tiles_of(s), j->blocks, block);
-    const size_t tiles = ln_task_start(tiles_of(s), j->blocks, block + 1) - tile;
+    const size_t tile = block * MAX_TILES, tiles = ln_min(tiles_of(s) - tile, MAX_TILES);
     const size_t in = s->in_channels, begin = panel;
-    for (; panel < panel_end; panel += MAX_PANELS) {
-        const size_t panels = ln_min(panel_end - panel, MAX_PANELS);
+    for (; panel < panel_end; panel += j->size.panels) {
+        const size_t panels = ln_min(panel_end - panel, j->size.panels);
         for (size_t c = 0; c < in; c += MAX_CHANNELS) {
             const size_t channels = ln_min(in - c, MAX_CHANNELS);
             if (in > MAX_CHANNELS || panel == begin)
@@ -218,7 +246,7 @@ static void run_task(void *user, size_t index)
     const winograd_job *j = user;
     const size_t panels = panels_of(&j->args->shape);
     const size_t block_task = index / j->panel_tasks, panel_task = index % j->panel_tasks;
-    const task_memory memory = memory_of(j->memories + index * TASK_BYTES);
+    const task_memory memory = memory_of(j->memories + index * task_bytes(&j->size), &j->size);
     const size_t panel = ln_task_start(panels, j->panel_tasks, panel_task);
     const size_t panel_end = ln_task_start(panels, j->panel_tasks, panel_task + 1);
     const size_t end = ln_task_start(j->blocks, j->block_tasks, block_task + 1);
@@ -232,6 +260,7 @@ void ln_winograd_i8(ln_cpu_isa isa, const ln_conv_i8_args *a, void *workspace, l
     winograd_job j = {.args = a,
                       .kernels = ln_winograd_i8_select(isa),
                       .epilogue = a->epilogue,
+                      .size = size_of(s),
                       .blocks = ln_div_up(tiles_of(s), MAX_TILES),
                       .memories = (char *)workspace + addend_bytes(s)};
     memset(workspace, 0, addend_bytes(s));
