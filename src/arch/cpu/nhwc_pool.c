@@ -9,7 +9,7 @@
 
 #include "arch/cpu/call.h"
 #include "arch/cpu/functions.h"
-#include "arch/cpu/kernels/quant/quant.h"
+#include "arch/cpu/kernels/quant/maxpool_i8.h"
 #include "arch/cpu/kernels/tasks.h"
 #include "op/functions.h"
 #include "op/prepare.h"
@@ -119,57 +119,41 @@ LN_PREPARE(ln_cpu_prepare_pool2d_nhwc, ln_pool_nhwc, read_pooling)
 // ---- Bytes ----
 
 typedef struct byte_pooling {
-    const ln_pool_nhwc *pooling;
-    const ln_quant_kernels *kernels;
-    const uint8_t *src;
-    uint8_t *dst;
-    size_t src_step, dst_step; // from pixel to pixel
-    ln_quant_window window;    // its channels and their type
+    ln_maxpool_i8_args args;
+    const uint8_t *x, *x_end;
+    uint8_t *y;
 } byte_pooling;
 
 // One row of the output.
-static void pool_bytes(void *user, size_t index)
+static void pool_row(void *user, size_t index)
 {
     const byte_pooling *b = user;
-    const ln_pool_nhwc *p = b->pooling;
-    const ln_window_1d rows = window_of(p, 0), columns = window_of(p, 1);
-    const size_t out_h = (size_t)p->out[1], out_w = (size_t)p->out[2], y = index % out_h;
-    const ln_taps down = ln_window_taps(&rows, y);
-    ln_quant_window window = b->window;
-    window.rows = down.end - down.first;
-    window.row_step = rows.dilation * columns.in * b->src_step;
-    window.column_step = columns.dilation * b->src_step;
-    uint8_t *to = b->dst + index * out_w * b->dst_step;
-    for (size_t x = 0; x < out_w; x++, to += b->dst_step) {
-        const ln_taps across = ln_window_taps(&columns, x);
-        window.columns = across.end - across.first;
-        if (window.rows == 0 || window.columns == 0) {
-            memset(to, window.is_signed ? 128 : 0, window.channels);
-            continue;
-        }
-        const size_t line = index / out_h * rows.in + ln_window_at(&rows, y, down.first);
-        const size_t pixel = line * columns.in + ln_window_at(&columns, x, across.first);
-        window.x = b->src + pixel * b->src_step;
-        b->kernels->greatest(&window, to);
-    }
+    const ln_maxpool_i8_args *a = &b->args;
+    const size_t image_bytes = a->rows.in * a->columns.in * a->x_step;
+    const ln_lines_i8 lines = {.at = b->x + index / a->out_h * image_bytes, .end = b->x_end};
+    ln_maxpool_i8_row(ln_cpu_isa_get(), a, &lines, index % a->out_h,
+                      b->y + index * a->out_w * a->y_step);
 }
 
 static void run_bytes(const ln_pool_nhwc *pooling, tl_tensor *dst, ln_pool *pool)
 {
     const tl_tensor *src = pooling->src;
     byte_pooling b = {
-        .pooling = pooling,
-        .kernels = ln_quant_select(ln_cpu_isa_get()),
-        .src = (const uint8_t *)src->data + pooling->channels.src_first,
-        .dst = (uint8_t *)dst->data + pooling->channels.dst_first,
-        .src_step = (size_t)src->dims[3],
-        .dst_step = (size_t)dst->dims[3],
-        .window = {.channels = (size_t)ln_channels_count(src, &pooling->channels),
-                   .is_signed = src->dtype == TL_INT8},
+        .args = {.rows = window_of(pooling, 0),
+                 .columns = window_of(pooling, 1),
+                 .out_h = (size_t)pooling->out[1],
+                 .out_w = (size_t)pooling->out[2],
+                 .channels = (size_t)ln_channels_count(src, &pooling->channels),
+                 .x_step = (size_t)src->dims[3],
+                 .y_step = (size_t)dst->dims[3],
+                 .is_signed = src->dtype == TL_INT8},
+        .x = (const uint8_t *)src->data + pooling->channels.src_first,
+        .x_end = (const uint8_t *)src->data + src->len,
+        .y = (uint8_t *)dst->data + pooling->channels.dst_first,
     };
     const double bytes = (double)dst->len * pooling->size[0] * pooling->size[1];
     ln_pool_run(ln_tasks_pool(pool, bytes / 16000),
-                (size_t)pooling->out[0] * (size_t)pooling->out[1], pool_bytes, &b);
+                (size_t)pooling->out[0] * (size_t)pooling->out[1], pool_row, &b);
 }
 
 static ln_status run(ln_call *call, ln_pool2d_kind kind)

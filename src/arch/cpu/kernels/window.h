@@ -5,6 +5,7 @@
 #define LN_ARCH_CPU_KERNELS_WINDOW_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 #include "arch/cpu/kernels/conv_shape.h"
 #include "base/minmax.h"
@@ -48,6 +49,13 @@ static inline size_t ln_window_at(const ln_window_1d *w, size_t i, size_t tap)
 {
     return i * w->stride + tap * w->dilation - w->pad;
 }
+
+// Some lines of an image of bytes.
+typedef struct ln_lines_i8 {
+    const uint8_t *at;  // of line `first`
+    const uint8_t *end; // of what may be read
+    size_t first;
+} ln_lines_i8;
 
 // The axes of a convolution.
 ln_window_1d ln_conv_rows(const ln_conv_shape *s);

@@ -97,6 +97,7 @@ void ln_conv_i8_pack(const ln_conv_shape *s, const void *weight, bool is_signed,
 typedef struct gathering {
     const ln_conv_i8_args *args;
     const uint8_t *x; // from the first channel of the group on
+    size_t pixel;     // the output that is row 0
     size_t channels;  // of the group
     uint8_t outside;
     ln_window_1d rows, columns;
@@ -192,6 +193,7 @@ static void gather_rows(const void *self, size_t first, size_t count, uint8_t *t
 {
     const gathering *g = self;
     const ln_conv_shape *s = &g->args->shape;
+    first += g->pixel;
     size_t column = first % s->out_w, row = first / s->out_w % s->out_h;
     const size_t image_bytes = s->in_h * s->in_w * s->in_channels;
     const uint8_t *image = g->x + first / s->out_w / s->out_h * image_bytes;
@@ -216,40 +218,61 @@ static bool is_pointwise(const ln_conv_shape *s)
            s->pad_top == 0 && s->pad_left == 0 && s->out_h == s->in_h && s->out_w == s->in_w;
 }
 
-static void run_group(ln_cpu_isa isa, const ln_conv_i8_args *a, size_t group, void *workspace,
-                      ln_pool *pool)
+// Outputs of a group, pixel by pixel.
+typedef struct group_part {
+    size_t group, first, count; // pixels of all images
+    void *y;                    // of the first one, from the first channel on
+} group_part;
+
+static void run_group(ln_cpu_isa isa, const ln_conv_i8_args *a, const group_part *part,
+                      void *workspace, ln_pool *pool)
 {
     const ln_conv_shape *s = &a->shape;
     const size_t in = s->in_channels / s->group, out = s->out_channels / s->group;
-    const size_t k = products_of(s), column = group * out;
+    const size_t k = products_of(s), column = part->group * out;
     const size_t y_bytes = a->epilogue.result == LN_I8_TO_BYTES ? 1 : 4;
     const gathering rows = {.args = a,
-                            .x = (const uint8_t *)a->x + group * in,
+                            .x = (const uint8_t *)a->x + part->group * in,
+                            .pixel = part->first,
                             .channels = in,
                             .outside = (uint8_t)a->zero,
                             .rows = ln_conv_rows(s),
                             .columns = ln_conv_columns(s),
                             .whole = whole_columns(s)};
     ln_gemm_i8_args product = {
-        .m = s->batch * s->out_h * s->out_w,
+        .m = part->count,
         .n = out,
         .k = k,
-        .a = rows.x,
+        .a = rows.x + part->first * s->in_channels,
         .a_step = s->in_channels,
         .gather = is_pointwise(s) ? NULL : gather_rows,
         .gathered = &rows,
         .is_signed = a->is_signed,
         .zero = a->zero,
-        .packed = a->packed + group * ln_gemm_i8_packed_bytes(k, out),
+        .packed = a->packed + part->group * ln_gemm_i8_packed_bytes(k, out),
         .zeros = a->zeros ? a->zeros + column : NULL,
         .bias = a->bias ? a->bias + column : NULL,
-        .y = (char *)a->y + column * y_bytes,
+        .y = (char *)part->y + column * y_bytes,
         .y_step = s->out_channels,
         .epilogue = a->epilogue,
     };
     product.epilogue.factors = a->epilogue.factors ? a->epilogue.factors + column : NULL;
     product.epilogue.bias = a->epilogue.bias ? a->epilogue.bias + column : NULL;
     ln_gemm_i8(isa, &product, workspace, pool);
+}
+
+size_t ln_conv_i8_rows_workspace(const ln_conv_shape *s)
+{
+    return ln_gemm_i8_task_workspace(products_of(s), s->out_channels / s->group);
+}
+
+void ln_conv_i8_rows(ln_cpu_isa isa, const ln_conv_i8_args *args, size_t first, size_t count,
+                     void *y, void *workspace)
+{
+    const size_t out_w = args->shape.out_w;
+    group_part part = {.first = first * out_w, .count = count * out_w, .y = y};
+    for (; part.group < args->shape.group; part.group++)
+        run_group(isa, args, &part, workspace, NULL);
 }
 
 // ---- Depthwise ----
@@ -290,9 +313,8 @@ static size_t divide_workspace(const ln_conv_shape *s, char *block, depthwise_pa
 
 static size_t workspace_of_bytes(const ln_conv_shape *s)
 {
-    depthwise_parts parts;
     if (ln_conv_i8_is_depthwise(s))
-        return divide_workspace(s, NULL, &parts);
+        return ln_depthwise_i8_workspace(s);
     return ln_gemm_i8_workspace(products_of(s), s->out_channels / s->group);
 }
 
@@ -306,32 +328,23 @@ size_t ln_conv_i8_workspace(const ln_conv_shape *s)
     return bytes;
 }
 
-typedef struct depthwise {
-    const ln_conv_i8_args *args;
-    const ln_taps_i8_kernel *kernel;
-    ln_taps_i8_args taps;
-    const int8_t *windows; // weights of windows; NULL: these are not run
-    const uint8_t *outside;
-    size_t row_count, task_count;
-} depthwise;
-
 // Addresses of the taps of an output, and by how much they move to the next one.
-static void find_taps(const depthwise *d, size_t image, size_t row, size_t column,
+static void find_taps(const ln_depthwise_i8 *d, const ln_lines_i8 *lines, size_t row, size_t column,
                       const uint8_t **taps, size_t *steps)
 {
     const ln_conv_shape *s = &d->args->shape;
     const ln_window_1d rows = ln_conv_rows(s), columns = ln_conv_columns(s);
-    const uint8_t *x = (const uint8_t *)d->args->x + image * s->in_h * s->in_w * s->in_channels;
     const ln_taps y = ln_window_taps(&rows, row), at = ln_window_taps(&columns, column);
     size_t i = 0;
     for (size_t t = 0; t < s->kernel_h; t++) {
         for (size_t u = 0; u < s->kernel_w; u++, i++) {
             bool is_inside = t >= y.first && t < y.end && u >= at.first && u < at.end;
             steps[i] = is_inside ? s->stride_w * s->in_channels : 0;
-            taps[i] = is_inside ? x + (ln_window_at(&rows, row, t) * s->in_w +
-                                       ln_window_at(&columns, column, u)) *
-                                          s->in_channels
-                                : d->outside;
+            taps[i] = is_inside
+                          ? lines->at + ((ln_window_at(&rows, row, t) - lines->first) * s->in_w +
+                                         ln_window_at(&columns, column, u)) *
+                                            s->in_channels
+                          : d->outside;
         }
     }
     for (; i % 4 != 0; i++) {
@@ -342,7 +355,7 @@ static void find_taps(const depthwise *d, size_t image, size_t row, size_t colum
 
 // Whether the taps of the next output are those of this one, moved. Windows may begin outside: the
 // columns that come after it are inside, if its last one is.
-static bool is_followed(const depthwise *d, const ln_window_1d *columns, size_t column)
+static bool is_followed(const ln_depthwise_i8 *d, const ln_window_1d *columns, size_t column)
 {
     const ln_taps taps = ln_window_taps(columns, column);
     const size_t most = d->windows ? columns->kernel - 1 : 0; // columns outside
@@ -350,19 +363,17 @@ static bool is_followed(const depthwise *d, const ln_window_1d *columns, size_t 
 }
 
 // Whether as many bytes as a block has channels can be read at each tap of so many pixels.
-static bool has_more(const depthwise *d, const uint8_t *const *taps, const size_t *steps,
-                     size_t pixels)
+static bool has_more(const ln_depthwise_i8 *d, const ln_lines_i8 *lines, const uint8_t *const *taps,
+                     const size_t *steps, size_t pixels)
 {
-    const ln_conv_shape *s = &d->args->shape;
-    const uint8_t *x_end =
-        (const uint8_t *)d->args->x + s->batch * s->in_h * s->in_w * s->in_channels;
     for (size_t i = 0; i < d->taps.taps; i++)
-        if (steps[i] > 0 && taps[i] + (pixels - 1) * steps[i] + LN_TAPS_I8_MAX_CHANNELS > x_end)
+        if (steps[i] > 0 &&
+            taps[i] + (pixels - 1) * steps[i] + LN_TAPS_I8_MAX_CHANNELS > lines->end)
             return false;
     return true;
 }
 
-static void run_row(const depthwise *d, size_t row)
+void ln_depthwise_i8_row(const ln_depthwise_i8 *d, const ln_lines_i8 *lines, size_t row, void *y)
 {
     const ln_conv_shape *s = &d->args->shape;
     const ln_window_1d columns = ln_conv_columns(s);
@@ -371,15 +382,15 @@ static void run_row(const depthwise *d, size_t row)
     ln_taps_i8_args args = d->taps;
     args.at = taps;
     args.steps = steps;
-    args.y = (char *)d->args->y + row * s->out_w * args.y_step;
+    args.y = y;
     for (size_t x = 0; x < s->out_w; x += args.pixels) {
         const bool is_run = is_followed(d, &columns, x);
         args.pixels = 1;
         if (is_run)
             while (x + args.pixels < s->out_w && is_followed(d, &columns, x + args.pixels))
                 args.pixels++;
-        find_taps(d, row / s->out_h, row % s->out_h, x, taps, steps);
-        args.has_more = has_more(d, taps, steps, args.pixels);
+        find_taps(d, lines, row, x, taps, steps);
+        args.has_more = has_more(d, lines, taps, steps, args.pixels);
         args.weights = is_run && d->windows ? d->windows : d->taps.weights;
         if (is_run && d->windows)
             d->kernel->run_windows(&args);
@@ -389,12 +400,26 @@ static void run_row(const depthwise *d, size_t row)
     }
 }
 
+typedef struct depthwise_job {
+    ln_depthwise_i8 depthwise;
+    size_t row_count, task_count; // rows of all images
+} depthwise_job;
+
 static void run_rows(void *user, size_t index)
 {
-    const depthwise *d = user;
-    size_t end = ln_task_start(d->row_count, d->task_count, index + 1);
-    for (size_t row = ln_task_start(d->row_count, d->task_count, index); row < end; row++)
-        run_row(d, row);
+    const depthwise_job *j = user;
+    const ln_conv_i8_args *a = j->depthwise.args;
+    const ln_conv_shape *s = &a->shape;
+    const size_t image_bytes = s->in_h * s->in_w * s->in_channels;
+    const size_t line_bytes = s->out_w * j->depthwise.taps.y_step;
+    const uint8_t *x = a->x;
+    size_t end = ln_task_start(j->row_count, j->task_count, index + 1);
+    for (size_t row = ln_task_start(j->row_count, j->task_count, index); row < end; row++) {
+        const ln_lines_i8 lines = {.at = x + row / s->out_h * image_bytes,
+                                   .end = x + s->batch * image_bytes};
+        ln_depthwise_i8_row(&j->depthwise, &lines, row % s->out_h,
+                            (char *)a->y + row * line_bytes);
+    }
 }
 
 // The weights of a block with 1 in the place of each tap.
@@ -439,33 +464,45 @@ static void arrange(const ln_conv_i8_args *a, const ln_taps_i8_kernel *kernel,
     taps->columns = parts->columns;
 }
 
-static void run_depthwise(ln_cpu_isa isa, const ln_conv_i8_args *a, char *workspace, ln_pool *pool)
+size_t ln_depthwise_i8_workspace(const ln_conv_shape *s)
+{
+    depthwise_parts parts;
+    return divide_workspace(s, NULL, &parts);
+}
+
+void ln_depthwise_i8_begin(ln_cpu_isa isa, const ln_conv_i8_args *a, void *workspace,
+                           ln_depthwise_i8 *d)
 {
     const ln_conv_shape *s = &a->shape;
     const ln_taps_i8_kernel *kernel = ln_taps_i8_select(isa);
-    const size_t taps = s->kernel_h * s->kernel_w;
     const size_t y_bytes = a->epilogue.result == LN_I8_TO_BYTES ? 1 : sizeof(int32_t);
     depthwise_parts parts;
     divide_workspace(s, workspace, &parts);
-    depthwise d = {
+    *d = (ln_depthwise_i8){
         .args = a,
         .kernel = kernel,
         .taps = {.channels = s->out_channels,
-                 .taps = taps,
+                 .taps = s->kernel_h * s->kernel_w,
                  .flip = a->is_signed ? 128 : 0,
                  .y_step = s->out_channels * y_bytes},
         .outside = parts.outside,
-        .row_count = s->batch * s->out_h,
     };
-    arrange(a, kernel, &parts, &d.taps);
+    arrange(a, kernel, &parts, &d->taps);
     if (kernel->run_windows && has_windows(s) && y_bytes == 1 && !a->zeros &&
         s->out_channels >= kernel->channels) {
         kernel->arrange_window(s->out_channels, a->packed, parts.windows);
-        d.windows = parts.windows;
+        d->windows = parts.windows;
     }
-    const double outputs = (double)d.row_count * (double)(s->out_w * s->out_channels);
-    d.task_count = ln_task_count(outputs * (double)fours_of(s) / 16 / 1000, d.row_count, pool);
-    ln_pool_run(pool, d.task_count, run_rows, &d);
+}
+
+static void run_depthwise(ln_cpu_isa isa, const ln_conv_i8_args *a, void *workspace, ln_pool *pool)
+{
+    const ln_conv_shape *s = &a->shape;
+    depthwise_job j = {.row_count = s->batch * s->out_h};
+    ln_depthwise_i8_begin(isa, a, workspace, &j.depthwise);
+    const double outputs = (double)j.row_count * (double)(s->out_w * s->out_channels);
+    j.task_count = ln_task_count(outputs * (double)fours_of(s) / 16 / 1000, j.row_count, pool);
+    ln_pool_run(pool, j.task_count, run_rows, &j);
 }
 
 // ---- Both ----
@@ -483,6 +520,7 @@ void ln_conv_i8(ln_cpu_isa isa, const ln_conv_i8_args *args, void *workspace, ln
         run_depthwise(isa, args, workspace, pool);
         return;
     }
-    for (size_t g = 0; g < s->group; g++)
-        run_group(isa, args, g, workspace, pool);
+    group_part part = {.count = s->batch * s->out_h * s->out_w, .y = args->y};
+    for (; part.group < s->group; part.group++)
+        run_group(isa, args, &part, workspace, pool);
 }

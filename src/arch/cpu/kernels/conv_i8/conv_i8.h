@@ -16,8 +16,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "arch/cpu/kernels/conv_i8/taps_i8.h"
 #include "arch/cpu/kernels/conv_shape.h"
 #include "arch/cpu/kernels/gemm_i8/packed_i8.h"
+#include "arch/cpu/kernels/window.h"
 
 LN_CPPSTART
 
@@ -49,6 +51,33 @@ typedef struct ln_conv_i8_args {
 // Arrays of channels are as long as ln_conv_i8_channels says. `workspace` is aligned to 64 bytes.
 size_t ln_conv_i8_channels(const ln_conv_shape *shape);
 void ln_conv_i8(ln_cpu_isa isa, const ln_conv_i8_args *args, void *workspace, ln_pool *pool);
+
+// ---- Some rows ----
+//
+// By one thread, for those that make more of them while they are at hand.
+
+// Rows [first, first + count) of all images of a convolution that is not depthwise, to `y`, one
+// after the other. `workspace` is aligned to 64 bytes; its size is the same on every machine.
+size_t ln_conv_i8_rows_workspace(const ln_conv_shape *shape);
+void ln_conv_i8_rows(ln_cpu_isa isa, const ln_conv_i8_args *args, size_t first, size_t count,
+                     void *y, void *workspace);
+
+// What all rows of a depthwise convolution need; `workspace` stays as it is until they are made.
+typedef struct ln_depthwise_i8 {
+    const ln_conv_i8_args *args; // x and y are not looked at
+    const ln_taps_i8_kernel *kernel;
+    ln_taps_i8_args taps;
+    const int8_t *windows; // weights of windows; NULL: these are not run
+    const uint8_t *outside;
+} ln_depthwise_i8;
+
+size_t ln_depthwise_i8_workspace(const ln_conv_shape *shape);
+void ln_depthwise_i8_begin(ln_cpu_isa isa, const ln_conv_i8_args *args, void *workspace,
+                           ln_depthwise_i8 *out_depthwise);
+
+// A row of an image of which all lines that its windows look at are there.
+void ln_depthwise_i8_row(const ln_depthwise_i8 *depthwise, const ln_lines_i8 *lines, size_t row,
+                         void *y);
 
 LN_CPPEND
 

@@ -157,13 +157,23 @@ static size_t addend_bytes(size_t n)
     return ln_gemm_i8_columns(n) * sizeof(int32_t);
 }
 
-size_t ln_gemm_i8_workspace(size_t k, size_t n)
+static size_t workspace_of(size_t k, size_t n, size_t tasks)
 {
     size_t bytes;
     if (k > SIZE_MAX / 1024 || n > SIZE_MAX / 1024 ||
-        !ln_size_add(most_tasks(k) * task_bytes(k), addend_bytes(n), &bytes))
+        !ln_size_add(tasks * task_bytes(k), addend_bytes(n), &bytes))
         return SIZE_MAX;
     return bytes;
+}
+
+size_t ln_gemm_i8_workspace(size_t k, size_t n)
+{
+    return workspace_of(k, n, k > SIZE_MAX / 1024 ? 1 : most_tasks(k));
+}
+
+size_t ln_gemm_i8_task_workspace(size_t k, size_t n)
+{
+    return workspace_of(k, n, 1);
 }
 
 typedef struct product {

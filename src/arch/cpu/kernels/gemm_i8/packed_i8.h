@@ -28,6 +28,7 @@ void ln_gemm_pack_i8(size_t k, size_t n, const void *w, bool is_signed, size_t r
 
 // Bytes of workspace, the same on every machine; SIZE_MAX if they are more than memory.
 size_t ln_gemm_i8_workspace(size_t k, size_t n);
+size_t ln_gemm_i8_task_workspace(size_t k, size_t n); // where the pool is NULL
 
 typedef struct ln_gemm_i8_args {
     size_t m, n, k;
