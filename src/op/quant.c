@@ -121,10 +121,11 @@ static ln_status check_activation(ln_call *call, const ln_quant_product *p)
                         ln_act_name(act));
 }
 
-ln_status ln_quant_product_read(ln_call *call, int64_t columns, ln_quant_product *out_product)
+ln_status ln_quant_product_read_at(ln_call *call, int first, const ln_activation *activation,
+                                   int64_t columns, ln_quant_product *out_product)
 {
     ln_quant_product *p = out_product;
-    *p = (ln_quant_product){0};
+    *p = (ln_quant_product){.activation = *activation};
     const struct {
         const char *name;
         int place;
@@ -139,16 +140,22 @@ ln_status ln_quant_product_read(ln_call *call, int64_t columns, ln_quant_product
         {"dst_zero", 8, &p->dst_zero, 1},
     };
     for (size_t i = 0; i < sizeof operands / sizeof operands[0]; i++) {
-        *operands[i].to = ln_call_in(call, operands[i].place);
+        *operands[i].to = ln_call_in(call, first + operands[i].place);
         LN_TRY(check_numbers(call, operands[i].name, *operands[i].to, operands[i].columns));
     }
-    p->bias = ln_call_in(call, 6);
+    p->bias = ln_call_in(call, first + 6);
     if (p->bias && !are_of_columns(p->bias, columns))
         return ln_call_fail(call, LN_INVALID, "the bias has %d elements instead of [%lld]",
                             p->bias->len, (long long)columns);
     LN_TRY(find_kind(call, p));
-    LN_TRY(ln_activation_read(call, &p->activation));
     return check_activation(call, p);
+}
+
+ln_status ln_quant_product_read(ln_call *call, int64_t columns, ln_quant_product *out_product)
+{
+    ln_activation activation;
+    LN_TRY(ln_activation_read(call, &activation));
+    return ln_quant_product_read_at(call, 0, &activation, columns, out_product);
 }
 
 ln_status ln_infer_quant_conv(ln_call *call)

@@ -37,6 +37,11 @@ typedef struct ln_quant_product {
 // names, and checks them for so many columns.
 ln_status ln_quant_product_read(ln_call *call, int64_t columns, ln_quant_product *out_product);
 
+// Likewise of an operator with several products: the operands begin `first` places later, and the
+// activation has been read.
+ln_status ln_quant_product_read_at(ln_call *call, int first, const ln_activation *activation,
+                                   int64_t columns, ln_quant_product *out_product);
+
 // What becomes of the sum of each column: (sum + bias) * factor + float_bias, in units of dst_scale
 // where bytes are made.
 typedef struct ln_quant_columns {

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Products of bytes: from tensors and parameters to the kernels. What depends on scales, zero
-// points and biases alone is made once where these are constants, else in each run.
+// Products of bytes: from tensors and parameters to the kernels.
 
-#include "op/quant.h"
+#include "arch/cpu/quant_columns.h"
 
 #include <limits.h>
 #include <string.h>
@@ -21,148 +20,19 @@
 #include "op/prepare.h"
 #include "op/types.h"
 
-// Bytes that blocks of a workspace are aligned to.
-#define BLOCK_BYTES 64
-
-static size_t rounded(size_t bytes)
-{
-    return bytes > SIZE_MAX - BLOCK_BYTES ? SIZE_MAX
-                                          : (bytes + BLOCK_BYTES - 1) / BLOCK_BYTES * BLOCK_BYTES;
-}
-
-// ---- What the epilogue takes of each column ----
-
-typedef struct columns {
-    size_t count, len; // columns; numbers of each array, some of which are past the last column
-    size_t terms;      // of a sum
-    float *factors, *float_bias;
-    int32_t *bias, *zeros;
-    bool has_zeros, has_float_bias, is_ready;
-} columns;
-
-static size_t column_len(size_t count)
-{
-    return ln_gemm_i8_columns(count) + LN_TILE_I8_LANES;
-}
-
-static size_t column_bytes(size_t count)
-{
-    return rounded(4 * column_len(count) * sizeof(float));
-}
-
-static void columns_place(columns *c, size_t count, void *block)
-{
-    float *floats = block;
-    c->count = count;
-    c->len = column_len(count);
-    c->factors = floats;
-    c->float_bias = floats ? floats + c->len : NULL;
-    c->bias = (int32_t *)(void *)(floats ? floats + 2 * c->len : NULL);
-    c->zeros = (int32_t *)(void *)(floats ? floats + 3 * c->len : NULL);
-}
-
-static int32_t zero_at(const tl_tensor *zero, size_t i)
-{
-    if (!zero)
-        return 0;
-    size_t at = zero->len > 1 ? i : 0;
-    return zero->dtype == TL_INT8 ? ((const int8_t *)zero->data)[at]
-                                  : ((const uint8_t *)zero->data)[at];
-}
-
-static void columns_fill(columns *c, const ln_quant_product *p, bool are_weights_unsigned)
-{
-    const ln_quant_columns out = {c->factors, c->float_bias, c->bias};
-    memset(c->factors, 0, 4 * c->len * sizeof *c->factors);
-    c->has_float_bias = ln_quant_columns_find(p, (int64_t)c->count, (int64_t)c->terms, out);
-    c->has_zeros = false;
-    for (size_t i = 0; i < c->count; i++) {
-        c->zeros[i] = zero_at(p->weight_zero, i) - (are_weights_unsigned ? 128 : 0);
-        c->has_zeros = c->has_zeros || c->zeros[i] != 0;
-    }
-}
-
-// All that the columns depend on is there before the first run.
-static bool are_constant(ln_call *call)
-{
-    static const int places[] = {2, 4, 5, 6, 7, 8};
-    for (size_t i = 0; i < sizeof places / sizeof places[0]; i++)
-        if (ln_call_in(call, places[i]) &&
-            (!ln_call_is_constant(call, places[i]) || !ln_call_value(call, places[i])))
-            return false;
-    return true;
-}
-
-// In `prepare`.
-static ln_status columns_prepare(ln_call *call, size_t count, size_t terms,
-                                 bool are_weights_unsigned, columns *c)
-{
-    ln_quant_product p;
-    c->terms = terms;
-    columns_place(c, count, NULL);
-    LN_TRY(ln_quant_product_read(call, (int64_t)count, &p));
-    if (!are_constant(call))
-        return LN_OK;
-    void *block = ln_call_keep(call, 4 * c->len, sizeof(float));
-    if (!block)
-        return ln_error_status();
-    columns_place(c, count, block);
-    columns_fill(c, &p, are_weights_unsigned);
-    c->is_ready = true;
-    return LN_OK;
-}
-
 // ---- Products of all shapes ----
-
-// What is alike for all operators here, once they are prepared.
-typedef struct product_block {
-    bool is_unsigned; // the weights
-    ln_act_f32_args act;
-    columns columns;
-} product_block;
 
 static ln_status read_act(ln_call *call, ln_act_f32_args *act)
 {
     return ln_nhwc_read_act(call, "act", "alpha", "beta", act);
 }
 
-static ln_i8_result result_of(ln_quant_kind kind)
-{
-    return kind == LN_QUANT_TO_SUM     ? LN_I8_TO_SUMS
-           : kind == LN_QUANT_TO_FLOAT ? LN_I8_TO_FLOATS
-                                       : LN_I8_TO_BYTES;
-}
-
-// In a run: the columns, in `block` if they have to be made now, and the epilogue that uses them.
-static ln_status start(ln_call *call, const product_block *prepared, void *block, columns *c,
-                       ln_quant_product *p, ln_epilogue_i8 *e)
-{
-    *c = prepared->columns;
-    LN_TRY(ln_quant_product_read(call, (int64_t)c->count, p));
-    if (!c->is_ready) {
-        columns_place(c, c->count, block);
-        columns_fill(c, p, prepared->is_unsigned);
-    }
-    *e = (ln_epilogue_i8){.result = result_of(p->kind),
-                          .factors = c->factors,
-                          .bias = c->has_float_bias ? c->float_bias : NULL,
-                          .zero = ln_quant_zero(p->dst_zero)};
-    if (p->kind == LN_QUANT_TO_BYTE) {
-        int32_t low, high;
-        ln_quant_bounds(&p->activation, *(const float *)p->dst_scale->data, p->dtype, e->zero, &low,
-                        &high);
-        e->low = (float)low;
-        e->high = (float)high;
-    }
-    return LN_OK;
-}
-
 // An activation of floats comes after them.
-static void finish(ln_call *call, const product_block *prepared, const ln_quant_product *p)
+static void finish(ln_call *call, const ln_i8_product *product, const ln_quant_product *p)
 {
     tl_tensor *dst = ln_call_dst(call, 0);
-    if (p->kind == LN_QUANT_TO_FLOAT && prepared->act.act != LN_ACT_NONE)
-        ln_act_f32(ln_cpu_isa_get(), &prepared->act, (size_t)dst->len, dst->data, dst->data,
+    if (p->kind == LN_QUANT_TO_FLOAT && product->act.act != LN_ACT_NONE)
+        ln_act_f32(ln_cpu_isa_get(), &product->act, (size_t)dst->len, dst->data, dst->data,
                    ln_cpu_call_pool(call));
 }
 
@@ -172,15 +42,6 @@ static ln_status infer_packed(ln_call *call, size_t bytes)
         return ln_call_fail(call, LN_LIMIT, "packed weights of %zu bytes do not fit a tensor",
                             bytes);
     return ln_call_out(call, 0, TL_INT8, 1, (const int[]){(int)bytes});
-}
-
-static ln_status check_packed(ln_call *call, size_t bytes)
-{
-    const tl_tensor *packed = ln_call_in(call, 1);
-    if (packed->ndim == 1 && (size_t)packed->len == bytes)
-        return LN_OK;
-    return ln_call_fail(call, LN_INVALID, "the packed weights have %d bytes instead of %zu",
-                        packed->len, bytes);
 }
 
 // ---- Packed matrices ----
@@ -205,7 +66,7 @@ ln_status ln_cpu_quant_pack(ln_call *call)
 }
 
 typedef struct packed_product {
-    product_block product;
+    ln_i8_product product;
     int outputs;
 } packed_product;
 
@@ -219,14 +80,14 @@ static ln_status read_packed(ln_call *call, packed_product *p)
     p->product.is_unsigned = ln_call_int(call, "unsigned_weights") != 0;
     if (src->ndim < 1)
         return ln_call_fail(call, LN_INVALID, "src is a scalar");
-    return check_packed(
-        call, ln_gemm_i8_packed_bytes((size_t)src->dims[src->ndim - 1], (size_t)p->outputs));
+    return ln_i8_check_packed(
+        call, 1, ln_gemm_i8_packed_bytes((size_t)src->dims[src->ndim - 1], (size_t)p->outputs));
 }
 
 static size_t packed_workspace(size_t k, size_t n)
 {
     size_t bytes = ln_gemm_i8_workspace(k, n);
-    return bytes < SIZE_MAX / 2 ? column_bytes(n) + rounded(bytes) : SIZE_MAX;
+    return bytes < SIZE_MAX / 2 ? ln_i8_column_bytes(n) + ln_i8_rounded(bytes) : SIZE_MAX;
 }
 
 ln_status ln_cpu_infer_quant_matmul_packed(ln_call *call)
@@ -248,8 +109,8 @@ static ln_status prepare_packed(ln_call *call, packed_product *p)
 {
     const tl_tensor *src = ln_call_in(call, 0);
     LN_TRY(read_packed(call, p));
-    return columns_prepare(call, (size_t)p->outputs, (size_t)src->dims[src->ndim - 1],
-                           p->product.is_unsigned, &p->product.columns);
+    return ln_i8_product_prepare(call, (size_t)p->outputs, (size_t)src->dims[src->ndim - 1],
+                                 &p->product);
 }
 
 LN_PREPARE(ln_cpu_prepare_quant_matmul_packed, packed_product, prepare_packed)
@@ -260,7 +121,7 @@ ln_status ln_cpu_quant_matmul_packed(ln_call *call)
     const tl_tensor *src = ln_call_in(call, 0), *dst = ln_call_dst(call, 0);
     const size_t k = (size_t)src->dims[src->ndim - 1], n = (size_t)prepared->outputs;
     char *workspace = (void *)ln_cpu_call_workspace(call, 1, packed_workspace(k, n));
-    columns c;
+    ln_i8_columns c;
     ln_quant_product p;
     if (!workspace)
         return ln_error_status();
@@ -273,11 +134,11 @@ ln_status ln_cpu_quant_matmul_packed(ln_call *call)
                             .packed = ln_call_in(call, 1)->data,
                             .y = dst->data,
                             .y_step = n};
-    LN_TRY(start(call, &prepared->product, workspace, &c, &p, &args.epilogue));
+    LN_TRY(ln_i8_product_start(call, &prepared->product, workspace, &c, &p, &args.epilogue));
     args.zero = ln_quant_zero(p.src_zero);
     args.zeros = c.has_zeros ? c.zeros : NULL;
     args.bias = c.bias;
-    ln_gemm_i8(ln_cpu_isa_get(), &args, workspace + column_bytes(n), ln_cpu_call_pool(call));
+    ln_gemm_i8(ln_cpu_isa_get(), &args, workspace + ln_i8_column_bytes(n), ln_cpu_call_pool(call));
     finish(call, &prepared->product, &p);
     return LN_OK;
 }
@@ -300,9 +161,9 @@ static size_t stack_workspace(const ln_matmul_call *m, size_t *out_packed, size_
     const size_t packed = ln_gemm_i8_packed_bytes(k, n), product = ln_gemm_i8_workspace(k, n);
     if (packed > SIZE_MAX / 4 || product > SIZE_MAX / 4)
         return SIZE_MAX;
-    *out_packed = column_bytes(n);
-    *out_product = *out_packed + rounded(packed);
-    return *out_product + rounded(product);
+    *out_packed = ln_i8_column_bytes(n);
+    *out_product = *out_packed + ln_i8_rounded(packed);
+    return *out_product + ln_i8_rounded(product);
 }
 
 ln_status ln_cpu_infer_quant_matmul(ln_call *call)
@@ -314,17 +175,16 @@ ln_status ln_cpu_infer_quant_matmul(ln_call *call)
     return ln_cpu_call_infer_workspace(call, 1, stack_workspace(&matmul, &packed, &product));
 }
 
-static ln_status prepare_stack(ln_call *call, product_block *p)
+static ln_status prepare_stack(ln_call *call, ln_i8_product *p)
 {
     ln_matmul_call matmul;
     LN_TRY(ln_matmul_call_read(call, &matmul));
     LN_TRY(read_act(call, &p->act));
     p->is_unsigned = ln_call_in(call, 1)->dtype == TL_UINT8;
-    return columns_prepare(call, (size_t)matmul.b.columns, (size_t)matmul.b.rows, p->is_unsigned,
-                           &p->columns);
+    return ln_i8_product_prepare(call, (size_t)matmul.b.columns, (size_t)matmul.b.rows, p);
 }
 
-LN_PREPARE(ln_cpu_prepare_quant_matmul, product_block, prepare_stack)
+LN_PREPARE(ln_cpu_prepare_quant_matmul, ln_i8_product, prepare_stack)
 
 // One matrix of each side.
 static void multiply(const ln_matmul_call *m, ln_gemm_i8_args *args, const uint8_t *b,
@@ -365,14 +225,14 @@ static void multiply_stack(ln_call *call, const ln_matmul_call *m, ln_gemm_i8_ar
 
 ln_status ln_cpu_quant_matmul(ln_call *call)
 {
-    const product_block *prepared = ln_call_prepared(call);
+    const ln_i8_product *prepared = ln_call_prepared(call);
     const tl_tensor *src = ln_call_in(call, 0), *dst = ln_call_dst(call, 0);
     ln_matmul_call m;
     size_t packed_at, product_at;
     LN_TRY(ln_matmul_call_read(call, &m));
     size_t bytes = stack_workspace(&m, &packed_at, &product_at);
     char *workspace = (void *)ln_cpu_call_workspace(call, 1, bytes);
-    columns c;
+    ln_i8_columns c;
     ln_quant_product p;
     if (!workspace)
         return ln_error_status();
@@ -386,7 +246,7 @@ ln_status ln_cpu_quant_matmul(ln_call *call)
                             .is_signed = src->dtype == TL_INT8,
                             .y = dst->data,
                             .y_step = (size_t)m.b.columns};
-    LN_TRY(start(call, prepared, workspace, &c, &p, &args.epilogue));
+    LN_TRY(ln_i8_product_start(call, prepared, workspace, &c, &p, &args.epilogue));
     args.zero = ln_quant_zero(p.src_zero);
     args.zeros = c.has_zeros ? c.zeros : NULL;
     args.bias = c.bias;
@@ -456,7 +316,7 @@ static void merge_groups(ln_call *call, const conv_pack *p, uint8_t *to)
     const size_t len = (size_t)weight->len / outputs, of_group = outputs / (size_t)p->group;
     const uint8_t *from = weight->data;
     for (size_t o = 0; o < outputs; o++, from += len, to += merged * len) {
-        memset(to, (uint8_t)zero_at(zero, o), merged * len);
+        memset(to, (uint8_t)ln_i8_zero_at(zero, o), merged * len);
         memcpy(to + o / of_group % merged * len, from, len);
     }
 }
@@ -477,7 +337,7 @@ ln_status ln_cpu_quant_conv_pack(ln_call *call)
 }
 
 typedef struct convolution {
-    product_block product;
+    ln_i8_product product;
     int group, merged, channels, size[2], stride[2], padding[4], dilation[2];
     int out[4];
     ln_conv_shape shape;
@@ -511,7 +371,7 @@ static ln_status read_shape(ln_call *call, convolution *c)
     c->shape.dilation_w = (size_t)c->dilation[1];
     c->shape.pad_top = (size_t)c->padding[0];
     c->shape.pad_left = (size_t)c->padding[1];
-    return check_packed(call, ln_conv_i8_packed_bytes(&c->shape));
+    return ln_i8_check_packed(call, 1, ln_conv_i8_packed_bytes(&c->shape));
 }
 
 static ln_status read_convolution(ln_call *call, convolution *c)
@@ -536,7 +396,7 @@ static ln_status read_convolution(ln_call *call, convolution *c)
 static size_t conv_workspace(const ln_conv_shape *shape)
 {
     size_t bytes = ln_conv_i8_workspace(shape);
-    return bytes < SIZE_MAX / 2 ? column_bytes(shape->out_channels) + rounded(bytes) : SIZE_MAX;
+    return bytes < SIZE_MAX / 2 ? ln_i8_column_bytes(shape->out_channels) + ln_i8_rounded(bytes) : SIZE_MAX;
 }
 
 ln_status ln_cpu_infer_quant_conv_nhwc(ln_call *call)
@@ -564,8 +424,7 @@ static ln_status prepare_convolution(ln_call *call, convolution *c)
     const ln_conv_shape *s = &c->shape;
     const size_t channels = s->in_channels / s->group / (size_t)c->merged;
     const size_t terms = channels * s->kernel_h * s->kernel_w; // others are 0
-    return columns_prepare(call, (size_t)c->channels, terms, c->product.is_unsigned,
-                           &c->product.columns);
+    return ln_i8_product_prepare(call, (size_t)c->channels, terms, &c->product);
 }
 
 LN_PREPARE(ln_cpu_prepare_quant_conv_nhwc, convolution, prepare_convolution)
@@ -576,7 +435,7 @@ ln_status ln_cpu_quant_conv_nhwc(ln_call *call)
     const ln_conv_shape *shape = &prepared->shape;
     const tl_tensor *src = ln_call_in(call, 0);
     char *workspace = (void *)ln_cpu_call_workspace(call, 1, conv_workspace(shape));
-    columns c;
+    ln_i8_columns c;
     ln_quant_product p;
     if (!workspace)
         return ln_error_status();
@@ -585,11 +444,11 @@ ln_status ln_cpu_quant_conv_nhwc(ln_call *call)
                             .is_signed = src->dtype == TL_INT8,
                             .packed = ln_call_in(call, 1)->data,
                             .y = ln_call_dst(call, 0)->data};
-    LN_TRY(start(call, &prepared->product, workspace, &c, &p, &args.epilogue));
+    LN_TRY(ln_i8_product_start(call, &prepared->product, workspace, &c, &p, &args.epilogue));
     args.zero = ln_quant_zero(p.src_zero);
     args.zeros = c.has_zeros ? c.zeros : NULL;
     args.bias = c.bias;
-    ln_conv_i8(ln_cpu_isa_get(), &args, workspace + column_bytes(shape->out_channels),
+    ln_conv_i8(ln_cpu_isa_get(), &args, workspace + ln_i8_column_bytes(shape->out_channels),
                ln_cpu_call_pool(call));
     finish(call, &prepared->product, &p);
     return LN_OK;
