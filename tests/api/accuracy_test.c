@@ -63,6 +63,9 @@ typedef struct row {
     "from_file=false);\n"
 #define BYTE_SCALES "src_scale=s, src_zero=z, weight_scale=s"
 #define BYTE_CONV   BYTES("[1, 9, 9, 20]") BYTE_CONSTANT("[24, 20, 3, 3]")
+#define BYTE_TAPS                                                                                  \
+    "create(| dst=k | dtype=TL_INT8, dims=[24, 1, 3, 3], ran=[-127, 127], data=[0], "              \
+    "from_file=false);\n"
 #define BYTE_MATMUL BYTES("[20, 30]") BYTE_CONSTANT("[30, 20]")
 
 // On ref, the plain operator between transposes: from `t` to `u`, which are channels-first.
@@ -350,6 +353,27 @@ static const row rows[] = {
      " | dst=y | channels=24, size=[3, 3], stride=[2, 2], act=relu);\n" ON_REF BYTE_CONV
      "transpose(src=q | dst=t | axes=[0, 3, 1, 2]);\nquant_conv(src=t, weight=w, " BYTE_SCALES
      " | dst=u | stride=[2, 2], act=relu);\ntranspose(src=u | dst=y | axes=[0, 2, 3, 1]);\n"},
+    {"quant_conv_depthwise_nhwc_cpu", "1x1, then 3x3", -40, 40,
+     BYTES("[1, 9, 9, 20]") BYTE_CONSTANT("[24, 20, 1, 1]") BYTE_TAPS
+     "quant_conv_pack_cpu(weight=w | dst=p |);\nquant_conv_pack_cpu(weight=k | dst=t | group=24);\n"
+     "quant_conv_depthwise_nhwc_cpu(src=q, packed=p, " BYTE_SCALES
+     ", between_scale=s, between_zero=z, taps=t, taps_src_scale=s, taps_src_zero=z, taps_scale=s, "
+     "dst_scale=s, dst_zero=z | dst=r | channels=24, size=[1, 1], act=relu, taps_size=[3, 3], "
+     "taps_padding=[1, 1, 1, 1]);\n" NUMBERS ON_REF BYTES("[1, 9, 9, 20]")
+         BYTE_CONSTANT("[24, 20, 1, 1]") BYTE_TAPS
+     "transpose(src=q | dst=t | axes=[0, 3, 1, 2]);\nquant_conv(src=t, weight=w, " BYTE_SCALES
+     ", dst_scale=s, dst_zero=z | dst=m | act=relu);\nquant_conv(src=m, weight=k, " BYTE_SCALES
+     ", dst_scale=s, dst_zero=z | dst=u | group=24, " SAME_3X3
+     ");\ntranspose(src=u | dst=r | axes=[0, 2, 3, 1]);\n" NUMBERS},
+    {"quant_conv_maxpool_nhwc_cpu", "3x3, then 2x2", -40, 40,
+     BYTE_CONV
+     "quant_conv_pack_cpu(weight=w | dst=p |);\nquant_conv_maxpool_nhwc_cpu(src=q, packed=p, " BYTE_SCALES
+     ", dst_scale=s, dst_zero=z | dst=r | channels=24, size=[3, 3], " SAME_3X3
+     ", pool_size=[2, 2], pool_stride=[2, 2]);\n" NUMBERS ON_REF BYTE_CONV
+     "transpose(src=q | dst=t | axes=[0, 3, 1, 2]);\nquant_conv(src=t, weight=w, " BYTE_SCALES
+     ", dst_scale=s, dst_zero=z | dst=m | " SAME_3X3
+     ");\npool(src=m | dst=u | size=[2, 2], stride=[2, 2]);\n"
+     "transpose(src=u | dst=r | axes=[0, 2, 3, 1]);\n" NUMBERS},
     {"maxpool2d_nhwc_cpu", "bytes, 3x3", -40, 40,
      BYTES(
          "[1, 9, 9, 20]") "maxpool2d_nhwc_cpu(src=q | dst=r | size=[3, 3], stride=[2, 2], " SAME_3X3 ");\n" NUMBERS

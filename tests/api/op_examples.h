@@ -138,6 +138,13 @@ static const source sources[] = {
     {"ms_QGemm", "b", "create", "TL_UINT8", "[2, 3]"},
     {"dequantize", "x", "input", "TL_UINT8", "[1, 3, 2, 2]"},
     {"quant_conv_pack", "w", "create", "TL_INT8", "[3, 3, 3, 3]"},
+    {"quant_conv_depthwise_nhwc", "x", "input", "TL_UINT8", "[1, 5, 5, 3]"},
+    {"quant_conv_depthwise_nhwc", "p", "create", "TL_INT8", "[136]"}, // a tap of 3 channels for 16
+    {"quant_conv_depthwise_nhwc", "t", "create", "TL_INT8", "[256]"}, // 3x3 taps of 16
+    {"quant_conv_depthwise_nhwc", "s", "create", "TL_FLOAT", "[]"},
+    {"quant_conv_maxpool_nhwc", "x", "input", "TL_UINT8", "[1, 5, 5, 3]"},
+    {"quant_conv_maxpool_nhwc", "p", "create", "TL_INT8", "[544]"},
+    {"quant_conv_maxpool_nhwc", "s", "create", "TL_FLOAT", "[]"},
     {"quant_conv_nhwc", "x", "input", "TL_UINT8", "[1, 5, 5, 3]"},
     {"quant_conv_nhwc", "p", "create", "TL_INT8", "[544]"},
     {"quant_conv", "w", "create", "TL_INT8", "[3, 3, 3, 3]"},

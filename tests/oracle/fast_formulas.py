@@ -10,7 +10,7 @@ import math
 import pathlib
 import re
 
-from make_formulas import (INF, NAN, Case, index, logistic, made, places, rounded, tensor)
+from make_formulas import (INF, NAN, Case, index, logistic, made, places, quant_result, rounded, single, tensor)
 
 LANES = 16  # of a packed panel
 
@@ -639,8 +639,103 @@ def linear_cases():
     run('addend_last', [4, 8], 33, has_addend=True, act='silu', add='last')
 
 
+def quant_band_cases():
+    """A convolution of bytes, and a depthwise one or a pooling behind it, in integers."""
+
+    def quantized(case, prefix, dtype, scale, zero, act, totals):
+        """Sums and factors as bytes; the least one is that of a rectifier, if there is one."""
+        case.give(f'{prefix}_scale', tensor('TL_FLOAT', [], [scale]), True)
+        case.give(f'{prefix}_zero', tensor(dtype, [], [zero]), True)
+        return [quant_result(total, factor, dtype, zero, 0 if act == 'relu' else None) for total, factor in totals]
+
+    def convolution(case, prefix, src_dims, src, src_scale, weight_dims, dtype, scale, zero, weight_type, act, group=1,
+                    **window):
+        """Gives weights and what is of channels; dimensions and bytes of the result."""
+        count, weight_zero = weight_dims[0], 130 if weight_type == 'TL_UINT8' else 0
+        limits = (0, 255) if weight_type == 'TL_UINT8' else (-128, 127)
+        _, _, weight = case.some(f'{prefix}_weight', weight_dims, weight_type, *limits, is_static=True)
+        _, _, bias = case.some(f'{prefix}_bias', [count], 'TL_INT32', -5000, 5000, is_static=True)
+        scales = [single(0.0002 * (i % 7 + 1)) for i in range(count)]
+        case.give(f'{prefix}_scales', tensor('TL_FLOAT', [count], scales), True)
+        case.give(f'{prefix}_zeros', tensor(weight_type, [], [weight_zero]), True)
+        case.op('quant_conv_pack_cpu', {'weight': f'{prefix}_weight'},
+                {'dst': f'{prefix}_packed', 'workspace': f'{prefix}_pack'}, group=group)
+        dims, sums = convolve(src_dims, src, weight_dims, [w - weight_zero for w in weight], bias, window['stride'],
+                              window['padding'], window.get('dilation', (1, 1)), group, {})
+        factors = [single(single(src_scale * s) / scale) for s in scales]
+        return dims, quantized(case, prefix, dtype, scale, zero, act,
+                               [(int(v), factors[i % count]) for i, v in enumerate(sums)])
+
+    def pooled(dims, values, least, size, stride, padding):
+        """The greatest of each window: dimensions and elements."""
+        out = [dims[0], *((dims[1 + i] + padding[i] + padding[2 + i] - size[i]) // stride[i] + 1 for i in range(2)), dims[3]]
+
+        def greatest(b, y, x, c):
+            seen = []
+            for v, u in places(size):
+                sy, sx = y * stride[0] - padding[0] + v, x * stride[1] - padding[1] + u
+                if 0 <= sy < dims[1] and 0 <= sx < dims[2]:
+                    seen.append(values[index(dims, (b, sy, sx, c))])
+            return max(seen, default=least)
+
+        return out, greatest
+
+    def run(name, src_dims, types, channels, size, next_size, weight_types=('TL_INT8', 'TL_INT8'), is_pooled=False,
+            acts=('none', 'none'), stride=(1, 1), padding=(0, 0, 0, 0), next_stride=(1, 1), next_padding=(0, 0, 0, 0),
+            dilation=(1, 1)):
+        kind = 'maxpool' if is_pooled else 'depthwise'
+        case = Case(f'quant_conv_{kind}_{name}')
+        zeros = [7 if t == 'TL_INT8' else 120 for t in types]
+        src_scale, scales = single(0.02), [single(0.04), single(0.05)]
+        _, _, src = case.some('src', src_dims, types[0], *((0, 255) if types[0] == 'TL_UINT8' else (-128, 127)))
+        case.give('src_scale', tensor('TL_FLOAT', [], [src_scale]), True)
+        case.give('src_zero', tensor(types[0], [], [zeros[0]]), True)
+        dims, between = convolution(case, 'first', src_dims, [v - zeros[0] for v in src], src_scale,
+                                    [channels, src_dims[3], *size], types[1], scales[0], zeros[1], weight_types[0],
+                                    acts[0], stride=stride, padding=padding)
+        ins = {'src': 'src', 'packed': 'first_packed', 'src_scale': 'src_scale', 'src_zero': 'src_zero',
+               'weight_scale': 'first_scales', 'weight_zero': 'first_zeros', 'bias': 'first_bias'}
+        params = {'channels': channels, 'size': list(size), 'stride': list(stride), 'padding': list(padding),
+                  'act': acts[0]}
+        if weight_types[0] == 'TL_UINT8':
+            params['unsigned_weights'] = True
+        if is_pooled:
+            ins.update(dst_scale='first_scale', dst_zero='first_zero')
+            params.update(pool_size=list(next_size), pool_stride=list(next_stride), pool_padding=list(next_padding))
+            least = -128 if types[1] == 'TL_INT8' else 0
+            result = made(types[1], *pooled(dims, between, least, next_size, next_stride, next_padding))
+        else:
+            last, values = convolution(case, 'taps', dims, [v - zeros[1] for v in between], scales[0],
+                                       [channels, 1, *next_size], types[2], scales[1], zeros[2], weight_types[1],
+                                       acts[1], group=channels, stride=next_stride, padding=next_padding,
+                                       dilation=dilation)
+            ins.update(between_scale='first_scale', between_zero='first_zero', taps='taps_packed',
+                       taps_src_scale='first_scale', taps_src_zero='first_zero', taps_scale='taps_scales',
+                       taps_zero='taps_zeros', taps_bias='taps_bias', dst_scale='taps_scale', dst_zero='taps_zero')
+            params.update(taps_size=list(next_size), taps_stride=list(next_stride), taps_padding=list(next_padding),
+                          taps_dilation=list(dilation), taps_act=acts[1])
+            if weight_types[1] == 'TL_UINT8':
+                params['unsigned_taps'] = True
+            result = tensor(types[2], last, values)
+        case.op(f'quant_conv_{kind}_nhwc_cpu', ins, {'dst': 'dst', 'workspace': 'workspace'}, **params)
+        case.expect(dst=result)
+
+    u8, s8 = 'TL_UINT8', 'TL_INT8'
+    run('expand', [2, 9, 6, 5], (u8, u8, u8), 18, (1, 1), (3, 3), acts=('relu', 'none'), next_padding=(1, 1, 1, 1))
+    run('types', [1, 9, 8, 3], (s8, u8, s8), 9, (3, 3), (5, 2), weight_types=(u8, s8), acts=('none', 'relu'),
+        stride=(2, 1), padding=(1, 1, 0, 1), next_stride=(1, 2), next_padding=(4, 0, 4, 1), dilation=(2, 1))
+    run('zeros', [1, 8, 7, 4], (u8, s8, u8), 20, (2, 3), (3, 3), weight_types=(s8, u8), stride=(2, 2),
+        padding=(0, 2, 1, 0), next_stride=(2, 2), next_padding=(1, 1, 1, 1))
+    run('first', [1, 15, 14, 3], (u8, u8), 24, (3, 3), (3, 3), is_pooled=True, acts=('relu',), stride=(2, 2),
+        padding=(1, 1, 1, 1), next_stride=(2, 2), next_padding=(1, 1, 1, 1))
+    run('signed', [2, 6, 7, 6], (u8, s8), 10, (1, 1), (2, 3), weight_types=(u8, s8), is_pooled=True,
+        next_stride=(1, 2), next_padding=(1, 0, 1, 2))
+    run('far_padding', [1, 4, 5, 8], (s8, s8), 7, (2, 2), (2, 2), is_pooled=True, next_stride=(2, 1),
+        next_padding=(4, 3, 4, 3))
+
+
 def add_all():
     for add in (act_cases, scale_shift_cases, layernorm_cases, groupnorm_cases, prelu_cases, pad_cases, attention_cases, conv_cases,
                 separable_cases, pooled_cases, pack_cases, moving_cases, pool_cases, resize_cases,
-                linear_cases):
+                linear_cases, quant_band_cases):
         add()

@@ -64,9 +64,8 @@ static bool are_constant(ln_call *call, int first)
 {
     static const int places[] = {2, 4, 5, 6, 7, 8};
     for (size_t i = 0; i < sizeof places / sizeof places[0]; i++)
-        if (ln_call_in(call, first + places[i]) &&
-            (!ln_call_is_constant(call, first + places[i]) ||
-             !ln_call_value(call, first + places[i])))
+        if (ln_call_in(call, first + places[i]) && (!ln_call_is_constant(call, first + places[i]) ||
+                                                    !ln_call_value(call, first + places[i])))
             return false;
     return true;
 }

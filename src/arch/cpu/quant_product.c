@@ -396,7 +396,8 @@ static ln_status read_convolution(ln_call *call, convolution *c)
 static size_t conv_workspace(const ln_conv_shape *shape)
 {
     size_t bytes = ln_conv_i8_workspace(shape);
-    return bytes < SIZE_MAX / 2 ? ln_i8_column_bytes(shape->out_channels) + ln_i8_rounded(bytes) : SIZE_MAX;
+    return bytes < SIZE_MAX / 2 ? ln_i8_column_bytes(shape->out_channels) + ln_i8_rounded(bytes)
+                                : SIZE_MAX;
 }
 
 ln_status ln_cpu_infer_quant_conv_nhwc(ln_call *call)

@@ -50,8 +50,8 @@ static size_t lines_of(const band_size *size, size_t rows)
 // A task's buffer, which may be read a block of channels beyond its end, and what it works with.
 static size_t slot_of(const band_size *size, size_t rows)
 {
-    const size_t lines = ln_size_plus(ln_size_times(lines_of(size, rows), size->line),
-                                      LN_TAPS_I8_MAX_CHANNELS);
+    const size_t lines =
+        ln_size_plus(ln_size_times(lines_of(size, rows), size->line), LN_TAPS_I8_MAX_CHANNELS);
     return ln_size_plus(round_up(lines), size->scratch);
 }
 
@@ -152,8 +152,8 @@ static void make_row(const band_job *job, const band_lines *lines, size_t image,
                             .end = lines->at + count * job->size.line + LN_TAPS_I8_MAX_CHANNELS,
                             .first = lines->have.first};
     const size_t out_w = a->depthwise ? a->depthwise->shape.out_w : a->pool->out_w;
-    uint8_t *y = (uint8_t *)a->y +
-                 (image * job->size.out_h + row) * out_w * a->conv->shape.out_channels;
+    uint8_t *y =
+        (uint8_t *)a->y + (image * job->size.out_h + row) * out_w * a->conv->shape.out_channels;
     if (a->depthwise)
         ln_depthwise_i8_row(&job->depthwise, &at, row, y);
     else
@@ -177,7 +177,8 @@ static void run_part(const band_job *job, size_t image, row_range part, band_lin
 static void run_task(void *user, size_t task)
 {
     const band_job *job = user;
-    const size_t out_h = job->size.out_h, end = ln_task_start(job->size.total, job->tasks, task + 1);
+    const size_t out_h = job->size.out_h,
+                 end = ln_task_start(job->size.total, job->tasks, task + 1);
     band_lines lines = {.at = (uint8_t *)job->slots + task * job->slot};
     lines.scratch = lines.at + (job->slot - job->size.scratch);
     for (size_t row = ln_task_start(job->size.total, job->tasks, task), count; row < end;
@@ -193,8 +194,8 @@ static size_t count_tasks(const band_job *job, ln_pool *pool)
     const ln_conv_shape *s = &job->args->conv->shape;
     const double products = (double)(s->batch * s->out_h) * (double)job->size.line *
                             (double)(s->in_channels / s->group * s->kernel_h * s->kernel_w);
-    const size_t worth = ln_tasks_wanted(products / LN_PRODUCTS_PER_MICROSECOND,
-                                         ln_pool_thread_count(pool));
+    const size_t worth =
+        ln_tasks_wanted(products / LN_PRODUCTS_PER_MICROSECOND, ln_pool_thread_count(pool));
     return ln_min(ln_min(worth, ln_pool_thread_count(pool)), job->size.tasks);
 }
 
@@ -205,7 +206,8 @@ void ln_band_i8(ln_cpu_isa isa, const ln_band_i8_args *args, void *workspace, ln
     const size_t out_h = s ? s->out_h : args->pool->out_h;
     const size_t out_w = s ? s->out_w : args->pool->out_w;
     assert(!ln_conv_i8_is_depthwise(&args->conv->shape));
-    band_job job = {.args = args, .isa = isa, .size = size_of(&args->conv->shape, s, &windows, out_h)};
+    band_job job = {
+        .args = args, .isa = isa, .size = size_of(&args->conv->shape, s, &windows, out_h)};
     if (job.size.bytes == 0 || out_w == 0)
         return;
     job.tasks = count_tasks(&job, pool);

@@ -103,8 +103,8 @@ static void pool_image(const chain *c, const uint8_t *x, size_t x_bytes, uint8_t
 
 static size_t bytes_of_result(const chain *c)
 {
-    const size_t pixels = is_pooled(c) ? c->pool.out_h * c->pool.out_w
-                                       : c->depthwise.out_h * c->depthwise.out_w;
+    const size_t pixels =
+        is_pooled(c) ? c->pool.out_h * c->pool.out_w : c->depthwise.out_h * c->depthwise.out_w;
     return c->conv.batch * pixels * c->conv.out_channels;
 }
 
@@ -130,7 +130,8 @@ static void run_apart(const chain *c, const tensors *t, uint8_t *y)
     const size_t bytes = s->batch * s->out_h * s->out_w * s->out_channels;
     uint8_t *between = malloc(bytes + 1);
     guarded workspace = guarded_make(
-        ln_max(ln_conv_i8_workspace(s), is_pooled(c) ? 0 : ln_conv_i8_workspace(&c->depthwise)) / 4 +
+        ln_max(ln_conv_i8_workspace(s), is_pooled(c) ? 0 : ln_conv_i8_workspace(&c->depthwise)) /
+                4 +
             16,
         false);
     const ln_conv_i8_args conv = args_of(c, s, &t->first, &t->weights, t->x.p, between);
@@ -138,8 +139,7 @@ static void run_apart(const chain *c, const tensors *t, uint8_t *y)
     if (is_pooled(c)) {
         pool_image(c, between, bytes, y);
     } else {
-        const ln_conv_i8_args taps =
-            args_of(c, &c->depthwise, &t->second, &t->taps, between, y);
+        const ln_conv_i8_args taps = args_of(c, &c->depthwise, &t->second, &t->taps, between, y);
         ln_conv_i8(0, &taps, workspace.p, NULL);
     }
     guarded_free(&workspace);
@@ -152,9 +152,8 @@ static void run_in_bands(const chain *c, const tensors *t, ln_cpu_isa isa, ln_po
     const ln_conv_i8_args conv = args_of(c, &c->conv, &t->first, &t->weights, t->x.p, NULL);
     const ln_conv_i8_args taps = args_of(c, &c->depthwise, &t->second, &t->taps, NULL, NULL);
     const ln_window_1d rows = is_pooled(c) ? c->pool.rows : ln_conv_rows(&c->depthwise);
-    const size_t bytes =
-        ln_band_i8_workspace(&c->conv, is_pooled(c) ? NULL : &c->depthwise, &rows,
-                             is_pooled(c) ? c->pool.out_h : c->depthwise.out_h);
+    const size_t bytes = ln_band_i8_workspace(&c->conv, is_pooled(c) ? NULL : &c->depthwise, &rows,
+                                              is_pooled(c) ? c->pool.out_h : c->depthwise.out_h);
     guarded workspace = guarded_make((bytes + 3) / 4, true);
     const ln_band_i8_args args = {.conv = &conv,
                                   .depthwise = is_pooled(c) ? NULL : &taps,
@@ -290,7 +289,8 @@ TEST(images_are_those_of_whole_ones)
                                      {{2, 2}, {2, 2}, {1, 1}, {0, 0}}};
     for (size_t i = 0; i < 12; i++) {
         chain c = {.is_signed = i % 2};
-        c.conv = i < 6 ? conv_shape(1, 56, 40, 16, 96, 1, 1, 0) : conv_shape(2, 61, 64, 3, 40, 3, 2, 1);
+        c.conv =
+            i < 6 ? conv_shape(1, 56, 40, 16, 96, 1, 1, 0) : conv_shape(2, 61, 64, 3, 40, 3, 2, 1);
         set_window(&c, &windows[i / 2 % 3], i % 4 < 2);
         check_chain(&c);
     }

@@ -417,8 +417,7 @@ static void run_rows(void *user, size_t index)
     for (size_t row = ln_task_start(j->row_count, j->task_count, index); row < end; row++) {
         const ln_lines_i8 lines = {.at = x + row / s->out_h * image_bytes,
                                    .end = x + s->batch * image_bytes};
-        ln_depthwise_i8_row(&j->depthwise, &lines, row % s->out_h,
-                            (char *)a->y + row * line_bytes);
+        ln_depthwise_i8_row(&j->depthwise, &lines, row % s->out_h, (char *)a->y + row * line_bytes);
     }
 }
 

@@ -25,8 +25,8 @@ void ln_maxpool_i8_row(ln_cpu_isa isa, const ln_maxpool_i8_args *a, const ln_lin
             continue;
         }
         const size_t line = ln_window_at(&a->rows, row, down.first) - lines->first;
-        window.x = lines->at + (line * a->columns.in + ln_window_at(&a->columns, x, across.first)) *
-                                   a->x_step;
+        window.x = lines->at +
+                   (line * a->columns.in + ln_window_at(&a->columns, x, across.first)) * a->x_step;
         kernels->greatest(&window, y);
     }
 }
