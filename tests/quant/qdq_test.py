@@ -494,6 +494,15 @@ def add_combinations():
             CASES["%s/%s" % (act, "-".join(kinds))] = activation_case(act, kinds)
 
 
+# Rows that are joined many at a time, and operands that are repeated over them.
+SHORT_ROWS = {"a_row": ((2, 40, 48), (48,)), "a_number_for_each_row": ((3, 1100, 5), (3, 1100, 1)), "two_rows": ((6, 1, 30), (1, 50, 30)),
+              "planes": ((4, 1, 3, 7), (1, 25, 3, 1)), "numbers": ((9, 1, 1), (1, 1, 290)), "long_rows": ((3, 1, 1100), (1, 2, 1100)),
+              "rows_between": ((2, 1, 9, 1, 5), (2, 8, 1, 7, 1))}
+for label, shapes in SHORT_ROWS.items():
+    CASES["Sub/broadcast/" + label] = pair_case("Sub", ("u8", "s8", "u8"), shapes=shapes)
+    CASES["Mul/broadcast/" + label] = pair_case("Mul", ("s8", "u8", "s8"), shapes=shapes[::-1])
+
+
 # ---- Cases with names: sums, biases and scales at their ends ----
 
 def exactly(g, q, kind, want):
@@ -987,6 +996,7 @@ ALWAYS = {"Conv/Clip/u8-s8-u8", "MatMul/Clip/s8-s8-s8", "Conv/to_floats/Relu", "
           "Concat2/u8-u8", "Concat3/s8-s8", "Concat4/u8-s8", "Sub/broadcast", "Mul/Relu/s8-s8-s8", "Transpose/u8-u8", "Slice/s8-s8",
           "Reshape/u8-u8", "MaxPool/s8-u8", "Sigmoid/u8-u8", "Clip/u8-u8", "HardSigmoid/s8-s8", "Sub/Relu/u8-u8-u8", "Sub/Relu6/u8-u8-u8", "Mul/Clip/u8-u8-u8", "Mul/u8-u8-u8",
           "Add/u8-s8-u8", "Add/Relu/u8-u8-u8", "Sub/u8-u8-u8", "MatMul/Relu/u8-s8-u8", "Conv/Relu/u8-s8-u8"}
+ALWAYS |= {"%s/broadcast/%s" % (optype, label) for optype in ("Sub", "Mul") for label in SHORT_ROWS}
 
 # ---- Running ----
 

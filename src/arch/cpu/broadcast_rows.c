@@ -3,8 +3,6 @@
 
 #include "arch/cpu/broadcast_rows.h"
 
-#include <stdbool.h>
-
 #include "arch/cpu/kernels/tasks.h"
 #include "base/minmax.h"
 
@@ -70,6 +68,23 @@ void ln_cpu_rows_init(ln_cpu_rows *rows, const tl_tensor *dst, const tl_tensor *
         rows->count *= rows->dims[d];
 }
 
+size_t ln_cpu_rows_at(const ln_cpu_rows *rows, int k, size_t row)
+{
+    size_t at = 0;
+    for (int d = rows->ndim - 2; d > 0; row /= rows->dims[d], d--)
+        at += row % rows->dims[d] * rows->strides[k][d];
+    return rows->ndim > 1 ? at + row * rows->strides[k][0] : 0;
+}
+
+bool ln_cpu_rows_are_whole(const ln_cpu_rows *rows, int k)
+{
+    size_t stride = 1;
+    for (int d = rows->ndim - 1; d >= 0; stride *= rows->dims[d], d--)
+        if (rows->strides[k][d] != stride)
+            return false;
+    return true;
+}
+
 typedef struct job {
     const ln_cpu_rows *rows;
     ln_cpu_row_fn *run;
@@ -89,12 +104,8 @@ static void run_task(void *user, size_t index)
     for (int k = 0; k < LN_CPU_ROWS_INPUTS; k++)
         step[k] = rows->strides[k][last];
     for (size_t row = first; row < rows->count && row < first + j->block_rows; row++) {
-        size_t left = row;
         for (int k = 0; k < LN_CPU_ROWS_INPUTS; k++)
-            at[k] = start * step[k];
-        for (size_t d = last; d-- > 0; left /= rows->dims[d])
-            for (int k = 0; k < LN_CPU_ROWS_INPUTS; k++)
-                at[k] += left % rows->dims[d] * rows->strides[k][d];
+            at[k] = start * step[k] + ln_cpu_rows_at(rows, k, row);
         j->run(j->self, n, at, step, row * len + start);
     }
 }

@@ -5,6 +5,7 @@
 #ifndef LN_ARCH_CPU_BROADCAST_ROWS_H
 #define LN_ARCH_CPU_BROADCAST_ROWS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include <lightnet/tensor.h>
@@ -30,6 +31,11 @@ typedef void ln_cpu_row_fn(const void *self, size_t n, const size_t *at, const s
 // `inputs` and the shapes they are broadcast from; NULL where there is none.
 void ln_cpu_rows_init(ln_cpu_rows *rows, const tl_tensor *dst, const tl_tensor *const *inputs,
                       int input_count);
+
+// The element of input k for the first one of a row, and whether each element of the output has an
+// own one, in the same order.
+size_t ln_cpu_rows_at(const ln_cpu_rows *rows, int k, size_t row);
+bool ln_cpu_rows_are_whole(const ln_cpu_rows *rows, int k);
 
 void ln_cpu_rows_run(const ln_cpu_rows *rows, ln_pool *pool, ln_cpu_row_fn *run, const void *self);
 

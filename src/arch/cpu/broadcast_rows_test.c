@@ -105,4 +105,26 @@ TEST(every_position_has_its_elements)
     ln_pool_release(pool);
 }
 
-TEST_LIST(every_position_has_its_elements)
+// Lengths of 1 take no part; what is repeated over any other axis is not whole.
+TEST(inputs_of_the_output_s_shape_are_whole)
+{
+    static const struct {
+        int dims[3];
+        bool is_whole;
+    } cases[] = {{{2, 3, 4}, true},
+                 {{1, 3, 4}, false},
+                 {{2, 1, 4}, false},
+                 {{2, 3, 1}, false},
+                 {{1, 1, 1}, false}};
+    tl_tensor dst = tensor_of(4, (int[]){2, 1, 3, 4});
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        const int *d = cases[i].dims;
+        tl_tensor in = tensor_of(4, (int[]){d[0], 1, d[1], d[2]});
+        const tl_tensor *ins[] = {&in};
+        ln_cpu_rows rows;
+        ln_cpu_rows_init(&rows, &dst, ins, 1);
+        CHECK_EQ(ln_cpu_rows_are_whole(&rows, 0), cases[i].is_whole);
+    }
+}
+
+TEST_LIST(every_position_has_its_elements, inputs_of_the_output_s_shape_are_whole)

@@ -4,6 +4,7 @@
 #include "op/quant.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "arch/cpu/broadcast_rows.h"
 #include "arch/cpu/call.h"
@@ -231,6 +232,7 @@ typedef struct joining {
     ln_quant_pair pair;
     const uint8_t *src[2];
     uint8_t *dst;
+    const ln_cpu_rows *rows;
 } joining;
 
 static void join_row(const void *self, size_t n, const size_t *at, const size_t *step, size_t to)
@@ -242,24 +244,79 @@ static void join_row(const void *self, size_t n, const size_t *at, const size_t 
     j->kernels->join(&pair, n, j->src[0] + at[0], j->src[1] + at[1], j->dst + to);
 }
 
+// ---- Short rows ----
+//
+// A call takes longer than the few bytes of a row. So many rows are joined at once, and of an
+// operand that is repeated over them the bytes are written out first.
+
+#define BLOCK_BYTES     2048
+#define BLOCKS_PER_TASK 8
+
+// The bytes of an operand for rows [first, first + count), in `to` where they are not in memory.
+static const uint8_t *rows_of_operand(const joining *j, int k, size_t first, size_t count,
+                                      uint8_t to[BLOCK_BYTES])
+{
+    const size_t len = j->rows->dims[j->rows->ndim - 1];
+    if (ln_cpu_rows_are_whole(j->rows, k))
+        return j->src[k] + first * len;
+    const bool is_repeated = j->rows->strides[k][j->rows->ndim - 1] == 0;
+    for (size_t row = first; row < first + count; row++) {
+        const uint8_t *from = j->src[k] + ln_cpu_rows_at(j->rows, k, row);
+        uint8_t *into = to + (row - first) * len;
+        if (is_repeated)
+            memset(into, *from, len);
+        else
+            memcpy(into, from, len);
+    }
+    return to;
+}
+
+static void join_blocks(void *user, size_t index)
+{
+    const joining *j = user;
+    uint8_t written[2][BLOCK_BYTES];
+    const size_t len = j->rows->dims[j->rows->ndim - 1], rows = BLOCK_BYTES / len;
+    const size_t end = ln_min(j->rows->count, (index + 1) * BLOCKS_PER_TASK * rows);
+    for (size_t row = index * BLOCKS_PER_TASK * rows; row < end; row += rows) {
+        const size_t count = ln_min(rows, end - row);
+        const uint8_t *a = rows_of_operand(j, 0, row, count, written[0]);
+        const uint8_t *b = rows_of_operand(j, 1, row, count, written[1]);
+        j->kernels->join(&j->pair, count * len, a, b, j->dst + row * len);
+    }
+}
+
+static void join_all(joining *j, const ln_cpu_rows *rows, ln_pool *pool)
+{
+    const size_t len = rows->dims[rows->ndim - 1];
+    if (rows->count < 2 || len > BLOCK_BYTES / 2) {
+        ln_cpu_rows_run(rows, pool, join_row, j);
+        return;
+    }
+    j->rows = rows;
+    j->pair.a_step = j->pair.b_step = 1;
+    const size_t of_task = BLOCK_BYTES / len * BLOCKS_PER_TASK;
+    const double microseconds = (double)(rows->count * len) / ELEMENTS_PER_MICROSECOND;
+    ln_pool_run(ln_tasks_pool(pool, microseconds), ln_div_up(rows->count, of_task), join_blocks, j);
+}
+
 ln_status ln_cpu_quant_elew(ln_call *call)
 {
     const elew *e = ln_call_prepared(call);
     tl_tensor *dst = ln_call_dst(call, 0);
     ln_quant_map map;
     ln_quant_elew_read(call, &map);
-    const joining j = {.kernels = kernels(),
-                       .pair = {.op = e->op,
-                                .a = {map.scale[0], map.zero[0], is_signed(map.src[0])},
-                                .b = {map.scale[1], map.zero[1], is_signed(map.src[1])},
-                                .y = {map.dst_scale, map.dst_zero, is_signed(dst)},
-                                .low = e->low,
-                                .high = e->high},
-                       .src = {map.src[0]->data, map.src[1]->data},
-                       .dst = dst->data};
+    joining j = {.kernels = kernels(),
+                 .pair = {.op = e->op,
+                          .a = {map.scale[0], map.zero[0], is_signed(map.src[0])},
+                          .b = {map.scale[1], map.zero[1], is_signed(map.src[1])},
+                          .y = {map.dst_scale, map.dst_zero, is_signed(dst)},
+                          .low = e->low,
+                          .high = e->high},
+                 .src = {map.src[0]->data, map.src[1]->data},
+                 .dst = dst->data};
     ln_cpu_rows rows;
     ln_cpu_rows_init(&rows, dst, map.src, 2);
-    ln_cpu_rows_run(&rows, ln_cpu_call_pool(call), join_row, &j);
+    join_all(&j, &rows, ln_cpu_call_pool(call));
     return LN_OK;
 }
 
