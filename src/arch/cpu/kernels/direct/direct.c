@@ -425,7 +425,7 @@ static void choose_tiles(direct_job *job)
     const ln_conv_shape *s = &job->args->shape;
     size_t outputs = s->batch * s->out_h * s->out_w;
     size_t distance = s->stride_w * job->args->x_stride;
-    job->size = ln_tile_f32_choose(job->kernel, outputs, job->panels, distance);
+    job->size = ln_tile_f32_choose_columns(job->kernel, outputs, job->of_group, distance);
     job->is_stream = ln_partition_is_stream(outputs, job->panels * job->panel_stride);
     if (job->is_stream)
         job->size.panels = 1;

@@ -291,6 +291,22 @@ TEST(tiles_that_follow_each_other_are_right)
     }
 }
 
+// Half a panel, and one and a half, have tiles of other heights.
+TEST(halves_of_panels_are_right)
+{
+    const size_t columns[] = {1, 7, 8, 9, 17, 24, 25, 56};
+    for (size_t i = 0; i < sizeof columns / sizeof columns[0]; i++) {
+        for (size_t width = 1; width <= 17; width++) {
+            problem p = make("halves", 1, 5, columns[i], 4, width, 3, 1, 1, 1);
+            p.act = (ln_act)(width % LN_ACT_COUNT);
+            p.addend = (int)(width % 4);
+            p.no_bias = width % 5 == 0;
+            p.y_gap = width % 3;
+            check_problem(p);
+        }
+    }
+}
+
 TEST(a_pixel_with_weights_in_memory_is_right)
 {
     problem p = make("pixel", 1, 331, 309, 1, 1, 1, 1, 1, 0);
@@ -401,6 +417,6 @@ TEST(nothing_is_touched_for_an_empty_result)
 TEST_LIST(windows_of_all_kinds_are_right, kernels_wider_than_a_mask_are_right, groups_are_right,
           windows_of_channels_are_right, uneven_padding_is_right, epilogues_are_right,
           tiles_of_all_heights_are_right, tiles_that_follow_each_other_are_right,
-          a_pixel_with_weights_in_memory_is_right, images_of_few_channels_are_right,
-          random_shapes_are_right, threads_and_batch_do_not_change_a_bit,
-          nothing_is_touched_for_an_empty_result)
+          halves_of_panels_are_right, a_pixel_with_weights_in_memory_is_right,
+          images_of_few_channels_are_right, random_shapes_are_right,
+          threads_and_batch_do_not_change_a_bit, nothing_is_touched_for_an_empty_result)

@@ -168,7 +168,7 @@ void ln_gemm_packed_f32(ln_cpu_isa isa, const ln_gemm_packed_f32_args *a, ln_poo
         job.epilogue.act = LN_ACT_NONE;
     }
     job.panels = ln_div_up(a->n, LN_TILE_LANES);
-    job.size = ln_tile_f32_choose(job.kernel, a->m, job.panels, a->a_stride);
+    job.size = ln_tile_f32_choose_columns(job.kernel, a->m, a->n, a->a_stride);
     job.is_stream = ln_partition_is_stream(a->m, job.panels * LN_TILE_LANES * a->k);
     if (job.is_stream)
         job.size.panels = 1;

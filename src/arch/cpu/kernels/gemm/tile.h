@@ -76,6 +76,8 @@ typedef void ln_panel_f32_fn(size_t k, size_t columns, size_t channels, const fl
 
 typedef struct ln_tile_f32_kernel {
     size_t max_rows[LN_TILE_MAX_PANELS]; // for 1, 2, ... panels; 0: none so wide
+    // Where there are 1 or 2 panels, and the last is filled to a half at most; 0: those above.
+    size_t half_rows[2];
     ln_tile_f32_fn *run;
     ln_panel_f32_fn *pack;
 } ln_tile_f32_kernel;
@@ -87,9 +89,12 @@ typedef struct ln_tile_f32_size {
     size_t rows, panels;
 } ln_tile_f32_size;
 
-// For `m` rows that are mostly `row_distance` floats from each other.
+// For `m` rows that are mostly `row_distance` floats from each other, of `panels` that are filled,
+// or of `columns`.
 ln_tile_f32_size ln_tile_f32_choose(const ln_tile_f32_kernel *kernel, size_t m, size_t panels,
                                     size_t row_distance);
+ln_tile_f32_size ln_tile_f32_choose_columns(const ln_tile_f32_kernel *kernel, size_t m,
+                                            size_t columns, size_t row_distance);
 
 LN_CPPEND
 

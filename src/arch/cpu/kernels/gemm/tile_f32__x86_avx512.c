@@ -22,15 +22,15 @@
 #define ROWS_OF_PAIRS(X) X(9, 2) X(14, 2) X(8, 3) X(9, 3)
 #define MOST_ROWS(X)     X(13, 1) X(11, 2) X(7, 3) X(6, 4)
 
-#define TILE(name, mr, rows, np, has_pairs)                                                        \
+#define TILE(name, mr, rows, np, kind)                                                             \
     static void name(const ln_tile_f32_args *t, size_t tile, size_t tile_end, size_t first,        \
                      size_t end)                                                                   \
     {                                                                                              \
-        tile_f32(t, tile, tile_end, first, end, mr, rows, np, has_pairs);                          \
+        tile_f32(t, tile, tile_end, first, end, mr, rows, np, kind);                               \
     }
-#define TILE_OF_ROWS(mr, np)  TILE(tile_##mr##x##np, mr, mr, np, false)
-#define TILE_OF_PAIRS(mr, np) TILE(tile_of_pairs_##mr##x##np, mr, mr, np, true)
-#define TILE_TO(mr, np)       TILE(tile_to_##mr##x##np, mr, t->m, np, false)
+#define TILE_OF_ROWS(mr, np)  TILE(tile_##mr##x##np, mr, mr, np, TILE_PLAIN)
+#define TILE_OF_PAIRS(mr, np) TILE(tile_of_pairs_##mr##x##np, mr, mr, np, TILE_PAIRS)
+#define TILE_TO(mr, np)       TILE(tile_to_##mr##x##np, mr, t->m, np, TILE_PLAIN)
 ROWS_OF_1(TILE_OF_ROWS)
 ROWS_OF_2(TILE_OF_ROWS)
 ROWS_OF_3(TILE_OF_ROWS)
@@ -66,16 +66,6 @@ static tile_fn *last_tile(const ln_tile_f32_args *t, size_t panels)
     if (tile && filled && filled <= LN_TILE_LANES / 2 && !t->starts_from_sums && !t->ends_in_sums)
         return tile;
     return tile_of(t, panels);
-}
-
-// Bytes of A that should be found again by the last columns.
-#define NEAR_BYTES (size_t)(16 << 10)
-
-// How many tiles take turns with the last columns, which other functions make.
-static size_t tiles_near(const ln_tile_f32_args *t)
-{
-    const size_t bytes = t->more_tiles ? t->m * t->runs[0].k * sizeof(float) : NEAR_BYTES;
-    return bytes < NEAR_BYTES ? NEAR_BYTES / (bytes + 1) : 1;
 }
 
 // The last columns may be those of fewer panels than the others.

@@ -195,7 +195,10 @@ static __attribute__((noinline)) void tile_finish_any(const tile_waiting *w)
 // A part of a panel is a part of one vector.
 #define TILE_HAS_PARTS (TILE_VECTORS == 1)
 
-// Some columns of a tile, those of `np` panels or fewer: what belongs to them. Its first row is
+// Panels that so many vectors of sums belong to.
+#define TILE_PANELS(nv) (((nv) + TILE_VECTORS - 1) / TILE_VECTORS)
+
+// Some columns of a tile, those of `nv` vectors or fewer: what belongs to them. Its first row is
 // number `row` of several tiles.
 typedef struct tile_columns {
     size_t row, first, n;
@@ -204,13 +207,13 @@ typedef struct tile_columns {
 } tile_columns;
 
 VF_VERB tile_columns tile_columns_at(const ln_tile_f32_args *t, size_t row, size_t first,
-                                     size_t end, const size_t np)
+                                     size_t end, const size_t nv)
 {
     const ln_epilogue_f32 *e = &t->epilogue;
     return (tile_columns){
         .row = row,
         .first = first,
-        .n = end - first < np * LN_TILE_LANES ? end - first : np * LN_TILE_LANES,
+        .n = end - first < nv * VF_LANES ? end - first : nv * VF_LANES,
         .panels = t->panels + first / LN_TILE_LANES * t->panel_stride,
         .bias = e->bias ? e->bias + first : NULL,
         .addend = e->addend ? e->addend + row * e->addend_stride + first : NULL,
@@ -220,11 +223,11 @@ VF_VERB tile_columns tile_columns_at(const ln_tile_f32_args *t, size_t row, size
 
 // Whether tile_finish_bounds can do it: an activation that is two bounds, and whole vectors, but
 // for a last panel to which nothing is added, or that is a vector.
-VF_VERB bool tile_is_bounds(const ln_tile_f32_args *t, const tile_columns *c, const size_t np)
+VF_VERB bool tile_is_bounds(const ln_tile_f32_args *t, const tile_columns *c, const size_t nv)
 {
     const ln_act act = t->epilogue.act;
     return (act == LN_ACT_NONE || act == LN_ACT_RELU || act == LN_ACT_CLIP) &&
-           (c->n == np * LN_TILE_LANES || !c->addend || TILE_HAS_PARTS);
+           (c->n == nv * VF_LANES || !c->addend || TILE_HAS_PARTS);
 }
 
 VF_VERB vf tile_load_bias(const float *bias, size_t j, size_t n)
@@ -301,9 +304,9 @@ VF_VERB void tile_bound(const ln_epilogue_f32 *e, vf (*sum)[TILE_MAX_NV], const 
 // Those epilogues without leaving the registers.
 VF_VERB void tile_finish_bounds(const ln_tile_f32_args *t, const tile_columns *c,
                                 vf (*sum)[TILE_MAX_NV], const size_t mr, size_t rows,
-                                const size_t np)
+                                const size_t nv)
 {
-    const size_t nv = np * TILE_VECTORS, whole = (np - 1) * TILE_VECTORS;
+    const size_t whole = (TILE_PANELS(nv) - 1) * TILE_VECTORS; // vectors before the last panel
     const ln_epilogue_f32 *e = &t->epilogue;
     if (c->bias) {
         LN_UNROLL
@@ -328,7 +331,7 @@ VF_VERB void tile_finish_bounds(const ln_tile_f32_args *t, const tile_columns *c
 
     const size_t y_stride = t->y_stride;
     float *y = c->y;
-    bool is_whole = c->n == np * LN_TILE_LANES;
+    bool is_whole = c->n == nv * VF_LANES;
     if (TILE_HAS_PARTS && !is_whole) {
         const size_t columns = c->n - whole * VF_LANES;
         LN_UNROLL
@@ -350,8 +353,8 @@ VF_VERB void tile_finish_bounds(const ln_tile_f32_args *t, const tile_columns *c
         for (size_t j = 0; j < whole; j++)
             vf_store(y + j * VF_LANES, sum[i][j]);
         LN_UNROLL
-        for (size_t j = 0; j < TILE_VECTORS; j++)
-            vf_store(to + j * VF_LANES, sum[i][whole + j]);
+        for (size_t j = whole; j < nv; j++)
+            vf_store(to + (j - whole) * VF_LANES, sum[i][j]);
         y = tile_row_below(y, y_stride);
         to = tile_row_below(to, to_stride);
     }
@@ -379,6 +382,13 @@ VF_VERB void tile_fetch_addend(const tile_columns *c, size_t stride, size_t rows
             __builtin_prefetch(from + j * LN_TILE_LANES, 0, 3);
     }
 }
+
+// What is particular about a tile.
+typedef enum tile_kind {
+    TILE_PLAIN,
+    TILE_PAIRS, // takes no sums from before, and leaves out the last half of the last panel
+    TILE_RARE,  // sums wait in memory for any epilogue, which is less code
+} tile_kind;
 
 // The sums of a tile. Where the last panel has columns for half a vector only, it has a vector for
 // two rows each instead: `pairs`, the one of the even row in front.
@@ -421,10 +431,12 @@ VF_VERB void tile_add_four(const float *b, uintptr_t ahead, uintptr_t fetch,
 // from the first of them to what is fetched meanwhile.
 VF_VERB void tile_add_run(const ln_tile_f32_args *t, const tile_columns *c,
                           const ln_tile_f32_run *run, const uintptr_t *at_row, ptrdiff_t next,
-                          tile_sums *sums, const size_t mr, size_t rows, const size_t np,
-                          const bool has_pairs)
+                          tile_sums *sums, const size_t mr, size_t rows, const size_t nv,
+                          const tile_kind kind)
 {
-    const size_t nv = np * TILE_VECTORS, panel_stride = t->panel_stride;
+    const size_t np = TILE_PANELS(nv), panel_stride = t->panel_stride;
+    const bool has_pairs = kind == TILE_PAIRS;
+    const bool fetches = nv >= TILE_VECTORS; // half a panel has no loads to spare
     const size_t whole = has_pairs ? nv - 1 : nv;
     const float *b = c->panels + run->panel;
     const uintptr_t ahead = tile_after(b, (ptrdiff_t)t->ahead) - (uintptr_t)b;
@@ -445,9 +457,10 @@ VF_VERB void tile_add_run(const ln_tile_f32_args *t, const tile_columns *c,
             w[j] = j < whole ? vf_load(from) : TILE_LOAD_TWICE(from);
         }
         LN_UNROLL
-        for (size_t j = 0; j < np; j++)
+        for (size_t j = 0; j < np && fetches; j++)
             __builtin_prefetch((const void *)((uintptr_t)(b + j * panel_stride) + ahead), 0, 2);
-        __builtin_prefetch((const void *)((uintptr_t)b + fetch), 0, 2);
+        if (fetches)
+            __builtin_prefetch((const void *)((uintptr_t)b + fetch), 0, 2);
         b += LN_TILE_LANES;
         vf before = w[0];
         LN_UNROLL
@@ -485,25 +498,23 @@ VF_VERB void tile_start(const ln_tile_f32_args *t, tile_sums *sums, const size_t
 }
 
 // Some columns of a tile; `rows` and `next` as above. With constants where this is inlined, the
-// sums stay in registers. With `has_pairs`, which takes no sums from before, the last half of the
-// last panel is left out.
+// sums stay in registers.
 VF_VERB void tile_make(const ln_tile_f32_args *t, const tile_columns *c, const uintptr_t *at_row,
-                       ptrdiff_t next, const size_t mr, size_t rows, const size_t np,
-                       const bool has_pairs)
+                       ptrdiff_t next, const size_t mr, size_t rows, const size_t nv,
+                       const tile_kind kind)
 {
-    const size_t nv = np * TILE_VECTORS;
     tile_sums sums;
     tile_start(t, &sums, mr, rows, nv);
-    tile_fetch_addend(c, t->epilogue.addend_stride, rows, np);
+    tile_fetch_addend(c, t->epilogue.addend_stride, rows, TILE_PANELS(nv));
     for (size_t r = 0; r < t->run_count; r++)
-        tile_add_run(t, c, &t->runs[r], at_row, next, &sums, mr, rows, np, has_pairs);
-    const size_t paired = has_pairs ? mr : 0;
+        tile_add_run(t, c, &t->runs[r], at_row, next, &sums, mr, rows, nv, kind);
+    const size_t paired = kind == TILE_PAIRS ? mr : 0;
     LN_UNROLL
     for (size_t i = 0; i < paired; i++)
         sums.of[i][nv - 1] = i % 2 ? vf_swap(sums.pairs[i / 2], VF_LANES / 2) : sums.pairs[i / 2];
 
-    if (!t->ends_in_sums && tile_is_bounds(t, c, np)) {
-        tile_finish_bounds(t, c, sums.of, mr, rows, np);
+    if (kind != TILE_RARE && !t->ends_in_sums && tile_is_bounds(t, c, nv)) {
+        tile_finish_bounds(t, c, sums.of, mr, rows, nv);
         return;
     }
     _Alignas(64) tile_waiting waiting;
@@ -523,14 +534,14 @@ VF_VERB void tile_make(const ln_tile_f32_args *t, const tile_columns *c, const u
     tile_finish_any(&waiting);
 }
 
-// The columns [first, end) of the tiles [tile, tile_end), each of `rows` <= `mr` rows, `np` panels
+// The columns [first, end) of the tiles [tile, tile_end), each of `rows` <= `mr` rows, `nv` vectors
 // at a time. Where `rows` is `mr`, a constant, nothing is tested; where it is known late, each row
 // is, which is a branch that is foreseen.
 // (Four numbers, not a struct: that would go through memory by way of vector registers, and wait
 // there for the sums of the tile before.)
 VF_VERB void tile_f32(const ln_tile_f32_args *t, size_t tile, size_t tile_end, size_t first,
-                      size_t end, const size_t mr, size_t rows, const size_t np,
-                      const bool has_pairs)
+                      size_t end, const size_t mr, size_t rows, const size_t nv,
+                      const tile_kind kind)
 {
     const uintptr_t step = (uintptr_t)t->tile_step * sizeof(float);
     uintptr_t at_row[LN_TILE_MAX_ROWS] = {0};
@@ -538,9 +549,9 @@ VF_VERB void tile_f32(const ln_tile_f32_args *t, size_t tile, size_t tile_end, s
     for (size_t i = 0; i < mr && i < rows; i++)
         at_row[i] = tile_after(t->x, t->rows[i]) + tile * step;
     for (; tile < tile_end; tile++) {
-        for (size_t column = first; column < end; column += np * LN_TILE_LANES) {
-            const tile_columns c = tile_columns_at(t, tile * rows, column, end, np);
-            tile_make(t, &c, at_row, column ? 0 : t->next, mr, rows, np, has_pairs);
+        for (size_t column = first; column < end; column += nv * VF_LANES) {
+            const tile_columns c = tile_columns_at(t, tile * rows, column, end, nv);
+            tile_make(t, &c, at_row, column ? 0 : t->next, mr, rows, nv, kind);
         }
         LN_UNROLL
         for (size_t i = 0; i < mr; i++)
@@ -554,22 +565,84 @@ VF_VERB size_t tile_width(const ln_tile_f32_args *t)
     return t->width ? t->width : (t->n + LN_TILE_LANES - 1) / LN_TILE_LANES;
 }
 
-#if VF_LANES < 16
-#define TILE_MR                                                                                    \
-    (VF_IS_PORTABLE ? 4 : 6) // of a panel: 12 or 24 vectors of sums in 16 or 32 registers
+// Bytes of A that should be found again by the last columns.
+#define NEAR_BYTES (size_t)(16 << 10)
+
+// How many tiles take turns with the last columns, which other functions make.
+VF_VERB size_t tiles_near(const ln_tile_f32_args *t)
+{
+    const size_t bytes = t->more_tiles ? t->m * t->runs[0].k * sizeof(float) : NEAR_BYTES;
+    return bytes < NEAR_BYTES ? NEAR_BYTES / (bytes + 1) : 1;
+}
+
+#if VF_LANES < 16 && VF_IS_PORTABLE
+#define TILE_MR 4
 
 static void run_tile(const ln_tile_f32_args *tile)
 {
-    const size_t count = tile->more_tiles + 1;
     assert(tile->m >= 1 && tile->m <= TILE_MR);
-    if (tile->m == TILE_MR && !VF_IS_PORTABLE)
-        tile_f32(tile, 0, count, 0, tile->n, TILE_MR, TILE_MR, 1, false);
-    else
-        tile_f32(tile, 0, count, 0, tile->n, TILE_MR - !VF_IS_PORTABLE, tile->m, 1, false);
+    tile_f32(tile, 0, tile->more_tiles + 1, 0, tile->n, TILE_MR, tile->m, TILE_VECTORS, TILE_PLAIN);
 }
 
 const ln_tile_f32_kernel VF_KERNEL(ln_k_tile_f32) = {
     .max_rows = {TILE_MR}, .run = run_tile, .pack = pack_panels};
+#elif VF_LANES < 16
+// Rows of tiles of a panel, of half a panel, and of one and a half: 12 or 24 vectors of sums in 16
+// or 32 registers.
+#define TILE_MR          6
+#define TILE_HALF_MR     8
+#define TILE_AND_HALF_MR 4
+#define TILE_HALF        (TILE_VECTORS / 2)
+
+// Some tiles: all panels, or all but a last one that is filled to a half.
+static void run_whole(const ln_tile_f32_args *t, size_t tile, size_t tile_end, size_t end)
+{
+    if (t->m == TILE_MR)
+        tile_f32(t, tile, tile_end, 0, end, TILE_MR, TILE_MR, TILE_VECTORS, TILE_PLAIN);
+    else
+        tile_f32(t, tile, tile_end, 0, end, TILE_MR - 1, t->m, TILE_VECTORS, TILE_PLAIN);
+}
+
+static void run_half(const ln_tile_f32_args *t, size_t tile, size_t tile_end, size_t first)
+{
+    if (t->m == TILE_HALF_MR)
+        tile_f32(t, tile, tile_end, first, t->n, TILE_HALF_MR, TILE_HALF_MR, TILE_HALF, TILE_RARE);
+    else
+        tile_f32(t, tile, tile_end, first, t->n, TILE_HALF_MR - 1, t->m, TILE_HALF, TILE_RARE);
+}
+
+static void run_and_half(const ln_tile_f32_args *t, size_t count)
+{
+    const size_t nv = TILE_VECTORS + TILE_HALF;
+    if (t->m == TILE_AND_HALF_MR)
+        tile_f32(t, 0, count, 0, t->n, TILE_AND_HALF_MR, TILE_AND_HALF_MR, nv, TILE_PLAIN);
+    else
+        tile_f32(t, 0, count, 0, t->n, TILE_AND_HALF_MR - 1, t->m, nv, TILE_RARE);
+}
+
+static void run_tile(const ln_tile_f32_args *t)
+{
+    const size_t count = t->more_tiles + 1, rest = t->n % LN_TILE_LANES;
+    const size_t half = rest && rest <= LN_TILE_LANES / 2 ? rest : 0, end = t->n - half;
+    assert(t->m >= 1 && t->m <= (end ? TILE_MR : TILE_HALF_MR));
+    if (half && end == LN_TILE_LANES && t->m <= TILE_AND_HALF_MR && tile_width(t) == 2) {
+        run_and_half(t, count);
+        return;
+    }
+    const size_t at_once = half && end ? tiles_near(t) : count;
+    for (size_t i = 0; i < count; i += at_once) {
+        const size_t until = count - i < at_once ? count : i + at_once;
+        if (end)
+            run_whole(t, i, until, end);
+        if (half)
+            run_half(t, i, until, end);
+    }
+}
+
+const ln_tile_f32_kernel VF_KERNEL(ln_k_tile_f32) = {.max_rows = {TILE_MR},
+                                                     .half_rows = {TILE_HALF_MR, TILE_AND_HALF_MR},
+                                                     .run = run_tile,
+                                                     .pack = pack_panels};
 #endif
 
 #endif
