@@ -49,8 +49,12 @@ typedef struct work {
     size_t task_count;
 } work;
 
+typedef struct span_factors {
+    int32_t multiplier[LN_RESCALE_SPAN], left[LN_RESCALE_SPAN], right[LN_RESCALE_SPAN];
+} span_factors;
+
 // Those of elements `first` to `first + count - 1`. What is past them is read, and never used.
-static void set_factors(const work *w, ln_rescale_factors *f, size_t first, size_t count)
+static void set_factors(const work *w, span_factors *f, size_t first, size_t count)
 {
     const int32_t *shifts = w->r->shift->data, *multipliers = w->r->multiplier->data;
     size_t at = first / w->inner % w->axis_len, rest = w->inner - first % w->inner;
@@ -82,7 +86,8 @@ static size_t period_of(const work *w)
 static void rescale_task(void *user, size_t index)
 {
     const work *w = user;
-    ln_rescale_factors f;
+    span_factors f;
+    const ln_rescale_factors factors = {f.multiplier, f.left, f.right, NULL};
     const size_t first = ln_task_start(w->len, w->task_count, index);
     const size_t end = ln_task_start(w->len, w->task_count, index + 1), period = period_of(w);
     size_t count;
@@ -90,7 +95,7 @@ static void rescale_task(void *user, size_t index)
         count = ln_min(period > 0 ? period : LN_RESCALE_SPAN, end - i);
         if (period == 0 || i == first)
             set_factors(w, &f, i, count);
-        w->kernel(&w->of, &f, count, w->x + i * w->x_size, w->y + i * w->y_size);
+        w->kernel(&w->of, &factors, count, w->x + i * w->x_size, w->y + i * w->y_size);
     }
 }
 

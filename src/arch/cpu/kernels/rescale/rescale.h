@@ -24,9 +24,13 @@ typedef enum ln_rescale_type {
     LN_RESCALE_INT32
 } ln_rescale_type;
 
+// Elements are rescaled in groups. Factors are readable up to the end of a group, and 0 there.
+#define LN_RESCALE_GROUP 16
+
 // What multipliers are in units of 2^-31, and shifts, of 0 to 31, of each element of a span.
 typedef struct ln_rescale_factors {
-    int32_t multiplier[LN_RESCALE_SPAN], left[LN_RESCALE_SPAN], right[LN_RESCALE_SPAN];
+    const int32_t *multiplier, *left, *right;
+    const int32_t *half; // of 2^right; where numbers are small
 } ln_rescale_factors;
 
 // Zero points are those of bytes or int16, or 0; `low` and `high` are in the range of `dst`.
@@ -34,6 +38,7 @@ typedef struct ln_rescale_of {
     ln_rescale_type src, dst;
     int32_t src_zero, dst_zero, low, high;
     bool has_left; // false: left is all 0
+    bool is_small; // src is below 2^30 by absolute value, right at least 1
 } ln_rescale_of;
 
 // The first n <= LN_RESCALE_SPAN elements. x and y may be the same memory if their types are of one

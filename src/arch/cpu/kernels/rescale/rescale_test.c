@@ -28,7 +28,11 @@ static int64_t divided(int64_t x, int by)
     return x < 0 ? -((size + half) >> by) : (size + half) >> by;
 }
 
-static int64_t expected(const ln_rescale_of *of, const ln_rescale_factors *f, size_t i, int64_t x)
+typedef struct span_factors {
+    int32_t multiplier[N], left[N], right[N], half[N];
+} span_factors;
+
+static int64_t expected(const ln_rescale_of *of, const span_factors *f, size_t i, int64_t x)
 {
     const int64_t moved = saturated((x - of->src_zero) * ((int64_t)1 << f->left[i]));
     const int64_t y = divided(doubled_high(moved, f->multiplier[i]), f->right[i]) + of->dst_zero;
@@ -48,6 +52,16 @@ static int64_t random_of(ln_rescale_type type)
     return kind == 0   ? least[type]
            : kind == 1 ? most[type]
                        : least[type] + (int64_t)(test_random() % (uint64_t)range);
+}
+
+// Of 31 bits, the ends among them.
+static int64_t small_number(void)
+{
+    const int64_t end = ((int64_t)1 << 30) - 1;
+    const uint64_t kind = test_random() % 8;
+    return kind == 0   ? end
+           : kind == 1 ? -end
+                       : (int64_t)(test_random() % (2 * (uint64_t)end + 1)) - end;
 }
 
 static void put(void *at, size_t i, ln_rescale_type type, int64_t x)
@@ -76,19 +90,22 @@ static int32_t zero_of(ln_rescale_type type)
 }
 
 // Half of the multipliers make ties.
-static void fill_factors(ln_rescale_factors *f, bool has_left)
+static void fill_factors(span_factors *f, const ln_rescale_of *of)
 {
     static const int32_t special[] = {1 << 30, INT32_MAX, INT32_MIN, 3 << 29, -(1 << 30), 0};
     for (size_t i = 0; i < N; i++) {
         f->multiplier[i] = test_random() % 2 ? special[test_random() % 6] : (int32_t)test_random();
-        f->left[i] = has_left ? (int32_t)(test_random() % 32) : 0;
-        f->right[i] = (int32_t)(test_random() % 32) * (int32_t)(test_random() % 2);
+        f->left[i] = of->has_left ? (int32_t)(test_random() % 32) : 0;
+        f->right[i] = of->is_small ? 1 + (int32_t)(test_random() % 31)
+                                   : (int32_t)(test_random() % 32) * (int32_t)(test_random() % 2);
+        f->half[i] = of->is_small ? 1 << (f->right[i] - 1) : 0;
     }
 }
 
 static ln_rescale_of random_rescale(int round)
 {
     ln_rescale_of of = {.src = round % 4, .dst = round / 4 % 4, .has_left = round / 16 % 2};
+    of.is_small = of.src == LN_RESCALE_INT32 && !of.has_left && round / 32 % 2;
     of.src_zero = zero_of(of.src);
     of.dst_zero = zero_of(of.dst);
     of.low = (int32_t)(test_random() % 2 ? least[of.dst] : random_of(of.dst));
@@ -100,17 +117,18 @@ static ln_rescale_of random_rescale(int round)
 TEST(each_number_is_that_of_gemmlowp)
 {
     static int32_t x[N], y[N + 1];
-    static ln_rescale_factors f;
+    static span_factors f;
+    const ln_rescale_factors factors = {f.multiplier, f.left, f.right, f.half};
     FOR_EACH_ISA(isa)
     {
         for (int round = 0; round < 640; round++) {
             const ln_rescale_of of = random_rescale(round);
             const size_t n = round < 32 ? N : test_random() % (N + 1);
-            fill_factors(&f, of.has_left);
+            fill_factors(&f, &of);
             for (size_t i = 0; i < n; i++)
-                put(x, i, of.src, random_of(of.src));
+                put(x, i, of.src, of.is_small ? small_number() : random_of(of.src));
             memset(y, 0x5a, sizeof y);
-            ln_rescale_select(isa)(&of, &f, n, x, y);
+            ln_rescale_select(isa)(&of, &factors, n, x, y);
             for (size_t i = 0; i < n; i++)
                 CHECK_EQ(get(y, i, of.dst), expected(&of, &f, i, get(x, i, of.src)));
             CHECK_EQ(((const uint8_t *)y)[n * sizes[of.dst]], 0x5a);
@@ -121,16 +139,17 @@ TEST(each_number_is_that_of_gemmlowp)
 TEST(a_type_of_the_same_size_may_be_in_the_same_memory)
 {
     static int32_t x[N], y[N];
-    static ln_rescale_factors f;
+    static span_factors f;
+    const ln_rescale_factors factors = {f.multiplier, f.left, f.right, f.half};
     const ln_rescale_of of = {
         .src = LN_RESCALE_INT16, .dst = LN_RESCALE_INT16, .low = INT16_MIN, .high = INT16_MAX};
-    fill_factors(&f, false);
+    fill_factors(&f, &of);
     for (size_t i = 0; i < N; i++)
         put(x, i, of.src, random_of(of.src));
     FOR_EACH_ISA(isa)
     {
         memcpy(y, x, sizeof y);
-        ln_rescale_select(isa)(&of, &f, N, y, y);
+        ln_rescale_select(isa)(&of, &factors, N, y, y);
         for (size_t i = 0; i < N; i++)
             CHECK_EQ(get(y, i, of.dst), expected(&of, &f, i, get(x, i, of.src)));
     }
