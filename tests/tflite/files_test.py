@@ -233,7 +233,7 @@ def test_a_rounding_is_chosen():
     run("run", "m.tflite", "--rounding=reference", "--zero")
     run("run", "-", "--rounding=reference", "--zero", stdin="m.tflite")
     run("compare", "m.tflite", "--rounding=reference", out="")
-    run("inspect", "m.tflite", "--rounding=reference", "--verbose", err="rescale_cpu")
+    run("inspect", "m.tflite", "--rounding=reference", "--verbose", err="quant_conv_nhwc_rescaled")
     run("run", "m.tflite", "--rounding=nearest", "--zero", code=2, err="--rounding takes float or reference, not 'nearest'")
     run("run", "m.net", "--rounding=float", "--zero", code=1, err="a model of format 'il' has one rounding; leave 'float' out")
 

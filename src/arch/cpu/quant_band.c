@@ -81,15 +81,15 @@ static ln_status read_depthwise(ln_call *call, quant_band *band)
                             tl_dtype_title(made), tl_dtype_title(read));
     band->depthwise = shape_of(band->between, &band->next, band->channels, band->out);
     if (!ln_conv_i8_is_depthwise(&band->depthwise))
-        return ln_call_fail(call, LN_INVALID, "%d channels with %d taps are no depthwise convolution",
-                            band->channels, band->next.size[0] * band->next.size[1]);
+        return ln_call_fail(call, LN_INVALID,
+                            "%d channels with %d taps are no depthwise convolution", band->channels,
+                            band->next.size[0] * band->next.size[1]);
     return ln_i8_check_packed(call, 1 + TAPS, ln_conv_i8_packed_bytes(&band->depthwise));
 }
 
 static void set_pool(quant_band *band)
 {
-    const ln_conv_shape s =
-        shape_of(band->between, &band->next, 1, band->out);
+    const ln_conv_shape s = shape_of(band->between, &band->next, 1, band->out);
     band->pool = (ln_maxpool_i8_args){.rows = ln_conv_rows(&s),
                                       .columns = ln_conv_columns(&s),
                                       .out_h = s.out_h,
@@ -118,7 +118,9 @@ static ln_status check_band(ln_call *call, quant_band *band)
     {"channels", 0, 1, offsetof(quant_band, channels)},                                            \
         {"size", 2, 1, offsetof(quant_band, conv.size)},                                           \
         {"stride", 2, 1, offsetof(quant_band, conv.stride)},                                       \
-        {"padding", 4, 0, offsetof(quant_band, conv.padding)}
+    {                                                                                              \
+        "padding", 4, 0, offsetof(quant_band, conv.padding)                                        \
+    }
 
 static ln_status read_first(ln_call *call, quant_band *band)
 {
@@ -255,8 +257,8 @@ static ln_status start(ln_call *call, const ln_i8_product *product, const ln_con
                        void *block, ln_i8_columns *c, ln_conv_i8_args *args)
 {
     ln_quant_product p;
-    *args = (ln_conv_i8_args){.shape = *shape,
-                              .packed = ln_call_in(call, 1 + product->first)->data};
+    *args =
+        (ln_conv_i8_args){.shape = *shape, .packed = ln_call_in(call, 1 + product->first)->data};
     LN_TRY(ln_i8_product_start(call, product, block, c, &p, &args->epilogue));
     args->zero = ln_quant_zero(p.src_zero);
     args->zeros = c->has_zeros ? c->zeros : NULL;

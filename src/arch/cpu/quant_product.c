@@ -4,6 +4,7 @@
 #include "arch/cpu/quant_columns.h"
 
 #include <limits.h>
+#include <math.h>
 #include <string.h>
 
 #include <lightnet/convdim.h>
@@ -18,6 +19,7 @@
 #include "op/call.h"
 #include "op/functions.h"
 #include "op/prepare.h"
+#include "op/rescale.h"
 #include "op/types.h"
 
 // ---- Products of all shapes ----
@@ -393,10 +395,115 @@ static ln_status read_convolution(ln_call *call, convolution *c)
     return read_shape(call, c);
 }
 
-static size_t conv_workspace(const ln_conv_shape *shape)
+// ---- Convolutions whose sums are rescaled ----
+
+// Sums of a pixel's channels are more than a depthwise convolution holds.
+#define MAX_RESCALED_CHANNELS 8192
+
+// The largest product of two differences of bytes.
+#define MAX_PRODUCT (255.0 * 255.0)
+
+typedef struct rescaling {
+    const tl_tensor *multiplier, *shift, *zero;
+} rescaling;
+
+static rescaling rescaling_of(ln_call *call)
+{
+    return (rescaling){ln_call_in(call, 9), ln_call_in(call, 10), ln_call_in(call, 11)};
+}
+
+static ln_status check_rescaling(ln_call *call, const convolution *c, const ln_quant_product *p)
+{
+    const rescaling r = rescaling_of(call);
+    if (!r.multiplier && !r.shift && !r.zero)
+        return LN_OK;
+    if (!r.multiplier || !r.shift || !r.zero || p->kind != LN_QUANT_TO_SUM)
+        return ln_call_fail(call, LN_INVALID,
+                            "a multiplier, a shift and a zero point go together, without scales");
+    if ((r.multiplier->len != 1 && r.multiplier->len != c->channels) ||
+        r.shift->len != r.multiplier->len || r.zero->len != 1)
+        return ln_call_fail(call, LN_INVALID,
+                            "%d multipliers, %d shifts, %d zero points, %d channels",
+                            r.multiplier->len, r.shift->len, r.zero->len, c->channels);
+    if (c->channels > MAX_RESCALED_CHANNELS)
+        return ln_call_fail(call, LN_LIMIT, "%d channels are more than %d", c->channels,
+                            MAX_RESCALED_CHANNELS);
+    return LN_OK;
+}
+
+static size_t factor_bytes(const ln_call *call, const ln_conv_shape *shape)
+{
+    return ln_call_in(call, 9) ? ln_i8_rounded(4 * ln_conv_i8_channels(shape) * sizeof(int32_t))
+                               : 0;
+}
+
+static void fill_factors(const rescaling *r, size_t channels, size_t len, int32_t *to)
+{
+    const int32_t *multipliers = r->multiplier->data, *shifts = r->shift->data;
+    const size_t step = r->multiplier->len > 1;
+    memset(to, 0, 4 * len * sizeof *to);
+    for (size_t i = 0; i < channels; i++) {
+        const int32_t shift = shifts[i * step];
+        to[i] = multipliers[i * step];
+        to[len + i] = shift > 0 ? shift : 0;
+        to[2 * len + i] = shift < 0 ? -shift : 0;
+        to[3 * len + i] = shift < 0 ? 1 << (-shift - 1) : 0;
+    }
+}
+
+static int32_t greatest(const tl_tensor *t)
+{
+    const int32_t *x = t->data;
+    int32_t most = x[0];
+    for (int i = 1; i < t->len; i++)
+        most = x[i] > most ? x[i] : most;
+    return most;
+}
+
+// Sums are of 31 bits, and all shifts go right.
+static bool is_small(const ln_i8_columns *c, int32_t most_shift)
+{
+    const double products = (double)c->terms * MAX_PRODUCT;
+    bool is_within = most_shift < 0;
+    for (size_t i = 0; i < c->count && is_within; i++)
+        is_within = products + fabs((double)c->bias[i]) < 0x1p30;
+    return is_within;
+}
+
+static int32_t bounded(int64_t bound, tl_dtype dtype)
+{
+    const int64_t least = dtype == TL_INT8 ? -128 : 0;
+    return (int32_t)(bound < least ? least : bound > least + 255 ? least + 255 : bound);
+}
+
+// In a run: factors in `block`.
+static ln_status start_rescaling(ln_call *call, const ln_i8_columns *c, int32_t *block,
+                                 ln_rescale_columns *out_rescale)
+{
+    const rescaling r = rescaling_of(call);
+    const size_t len = c->len;
+    const ln_rescale shifts = {.shift = r.shift, .rounding = LN_ROUNDING_Q31};
+    LN_TRY(ln_rescale_check_shifts(call, &shifts));
+    fill_factors(&r, c->count, len, block);
+    const int32_t most_shift = greatest(r.shift);
+    *out_rescale = (ln_rescale_columns){
+        .of = {.src = LN_RESCALE_INT32,
+               .dst = r.zero->dtype == TL_INT8 ? LN_RESCALE_INT8 : LN_RESCALE_UINT8,
+               .dst_zero = ln_quant_zero(r.zero),
+               .low = bounded(ln_call_int(call, "low"), r.zero->dtype),
+               .high = bounded(ln_call_int(call, "high"), r.zero->dtype),
+               .has_left = most_shift > 0,
+               .is_small = is_small(c, most_shift)},
+        .factors = {block, block + len, block + 2 * len, block + 3 * len},
+        .kernel = ln_rescale_select(ln_cpu_isa_get())};
+    return LN_OK;
+}
+
+static size_t conv_workspace(const ln_call *call, const ln_conv_shape *shape)
 {
     size_t bytes = ln_conv_i8_workspace(shape);
-    return bytes < SIZE_MAX / 2 ? ln_i8_column_bytes(shape->out_channels) + ln_i8_rounded(bytes)
+    return bytes < SIZE_MAX / 2 ? ln_i8_column_bytes(shape->out_channels) +
+                                      factor_bytes(call, shape) + ln_i8_rounded(bytes)
                                 : SIZE_MAX;
 }
 
@@ -406,8 +513,10 @@ ln_status ln_cpu_infer_quant_conv_nhwc(ln_call *call)
     ln_quant_product p;
     LN_TRY(read_convolution(call, &c));
     LN_TRY(ln_quant_product_read(call, c.channels, &p));
-    LN_TRY(ln_call_out(call, 0, p.dtype, 4, c.out));
-    return ln_cpu_call_infer_workspace(call, 1, conv_workspace(&c.shape));
+    LN_TRY(check_rescaling(call, &c, &p));
+    const tl_tensor *zero = rescaling_of(call).zero;
+    LN_TRY(ln_call_out(call, 0, zero ? zero->dtype : p.dtype, 4, c.out));
+    return ln_cpu_call_infer_workspace(call, 1, conv_workspace(call, &c.shape));
 }
 
 double ln_cpu_macs_quant_conv_nhwc(const ln_call *call)
@@ -435,7 +544,7 @@ ln_status ln_cpu_quant_conv_nhwc(ln_call *call)
     const convolution *prepared = ln_call_prepared(call);
     const ln_conv_shape *shape = &prepared->shape;
     const tl_tensor *src = ln_call_in(call, 0);
-    char *workspace = (void *)ln_cpu_call_workspace(call, 1, conv_workspace(shape));
+    char *workspace = (void *)ln_cpu_call_workspace(call, 1, conv_workspace(call, shape));
     ln_i8_columns c;
     ln_quant_product p;
     if (!workspace)
@@ -449,8 +558,14 @@ ln_status ln_cpu_quant_conv_nhwc(ln_call *call)
     args.zero = ln_quant_zero(p.src_zero);
     args.zeros = c.has_zeros ? c.zeros : NULL;
     args.bias = c.bias;
-    ln_conv_i8(ln_cpu_isa_get(), &args, workspace + ln_i8_column_bytes(shape->out_channels),
-               ln_cpu_call_pool(call));
+    workspace += ln_i8_column_bytes(shape->out_channels);
+    ln_rescale_columns rescale;
+    if (ln_call_in(call, 9)) {
+        LN_TRY(start_rescaling(call, &c, (int32_t *)(void *)workspace, &rescale));
+        args.rescale = &rescale;
+        workspace += factor_bytes(call, shape);
+    }
+    ln_conv_i8(ln_cpu_isa_get(), &args, workspace, ln_cpu_call_pool(call));
     finish(call, &prepared->product, &p);
     return LN_OK;
 }

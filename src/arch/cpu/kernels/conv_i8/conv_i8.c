@@ -218,6 +218,11 @@ static bool is_pointwise(const ln_conv_shape *s)
            s->pad_top == 0 && s->pad_left == 0 && s->out_h == s->in_h && s->out_w == s->in_w;
 }
 
+size_t ln_conv_i8_element_bytes(const ln_conv_i8_args *a)
+{
+    return a->rescale || a->epilogue.result == LN_I8_TO_BYTES ? 1 : sizeof(int32_t);
+}
+
 // Outputs of a group, pixel by pixel.
 typedef struct group_part {
     size_t group, first, count; // pixels of all images
@@ -230,7 +235,7 @@ static void run_group(ln_cpu_isa isa, const ln_conv_i8_args *a, const group_part
     const ln_conv_shape *s = &a->shape;
     const size_t in = s->in_channels / s->group, out = s->out_channels / s->group;
     const size_t k = products_of(s), column = part->group * out;
-    const size_t y_bytes = a->epilogue.result == LN_I8_TO_BYTES ? 1 : 4;
+    const size_t y_bytes = ln_conv_i8_element_bytes(a);
     const gathering rows = {.args = a,
                             .x = (const uint8_t *)a->x + part->group * in,
                             .pixel = part->first,
@@ -258,6 +263,15 @@ static void run_group(ln_cpu_isa isa, const ln_conv_i8_args *a, const group_part
     };
     product.epilogue.factors = a->epilogue.factors ? a->epilogue.factors + column : NULL;
     product.epilogue.bias = a->epilogue.bias ? a->epilogue.bias + column : NULL;
+    ln_rescale_columns rescale;
+    if (a->rescale) {
+        rescale = *a->rescale;
+        rescale.factors.multiplier += column;
+        rescale.factors.left += column;
+        rescale.factors.right += column;
+        rescale.factors.half += column;
+        product.rescale = &rescale;
+    }
     ln_gemm_i8(isa, &product, workspace, pool);
 }
 
@@ -373,6 +387,33 @@ static bool has_more(const ln_depthwise_i8 *d, const ln_lines_i8 *lines, const u
     return true;
 }
 
+// Sums of some pixels wait to be rescaled, those of at least one.
+#define SUMS_LEN ((size_t)8192)
+
+static size_t most_pixels(const ln_conv_i8_args *a)
+{
+    return a->rescale ? ln_max(SUMS_LEN / a->shape.out_channels, (size_t)1) : SIZE_MAX;
+}
+
+static void run_taps(const ln_depthwise_i8 *d, const ln_taps_i8_args *taps, bool is_windows)
+{
+    if (is_windows)
+        d->kernel->run_windows(taps);
+    else
+        d->kernel->run(taps);
+}
+
+static void run_rescaled(const ln_depthwise_i8 *d, const ln_taps_i8_args *taps, bool is_windows)
+{
+    _Alignas(64) int32_t sums[SUMS_LEN];
+    const size_t channels = taps->channels;
+    ln_taps_i8_args args = *taps;
+    args.y = sums;
+    args.y_step = channels * sizeof *sums;
+    run_taps(d, &args, is_windows);
+    ln_rescale_rows(d->args->rescale, 0, args.pixels, channels, sums, channels, taps->y, channels);
+}
+
 void ln_depthwise_i8_row(const ln_depthwise_i8 *d, const ln_lines_i8 *lines, size_t row, void *y)
 {
     const ln_conv_shape *s = &d->args->shape;
@@ -383,19 +424,21 @@ void ln_depthwise_i8_row(const ln_depthwise_i8 *d, const ln_lines_i8 *lines, siz
     args.at = taps;
     args.steps = steps;
     args.y = y;
+    const size_t most = most_pixels(d->args);
     for (size_t x = 0; x < s->out_w; x += args.pixels) {
         const bool is_run = is_followed(d, &columns, x);
         args.pixels = 1;
         if (is_run)
-            while (x + args.pixels < s->out_w && is_followed(d, &columns, x + args.pixels))
+            while (args.pixels < most && x + args.pixels < s->out_w &&
+                   is_followed(d, &columns, x + args.pixels))
                 args.pixels++;
         find_taps(d, lines, row, x, taps, steps);
         args.has_more = has_more(d, lines, taps, steps, args.pixels);
         args.weights = is_run && d->windows ? d->windows : d->taps.weights;
-        if (is_run && d->windows)
-            d->kernel->run_windows(&args);
+        if (d->args->rescale)
+            run_rescaled(d, &args, is_run && d->windows);
         else
-            d->kernel->run(&args);
+            run_taps(d, &args, is_run && d->windows);
         args.y = (char *)args.y + args.pixels * args.y_step;
     }
 }
@@ -474,7 +517,7 @@ void ln_depthwise_i8_begin(ln_cpu_isa isa, const ln_conv_i8_args *a, void *works
 {
     const ln_conv_shape *s = &a->shape;
     const ln_taps_i8_kernel *kernel = ln_taps_i8_select(isa);
-    const size_t y_bytes = a->epilogue.result == LN_I8_TO_BYTES ? 1 : sizeof(int32_t);
+    const size_t y_bytes = ln_conv_i8_element_bytes(a);
     depthwise_parts parts;
     divide_workspace(s, workspace, &parts);
     *d = (ln_depthwise_i8){
@@ -487,8 +530,8 @@ void ln_depthwise_i8_begin(ln_cpu_isa isa, const ln_conv_i8_args *a, void *works
         .outside = parts.outside,
     };
     arrange(a, kernel, &parts, &d->taps);
-    if (kernel->run_windows && has_windows(s) && y_bytes == 1 && !a->zeros &&
-        s->out_channels >= kernel->channels) {
+    if (kernel->run_windows && has_windows(s) && a->epilogue.result != LN_I8_TO_FLOATS &&
+        !a->zeros && s->out_channels >= kernel->channels) {
         kernel->arrange_window(s->out_channels, a->packed, parts.windows);
         d->windows = parts.windows;
     }

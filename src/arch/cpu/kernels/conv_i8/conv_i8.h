@@ -45,11 +45,13 @@ typedef struct ln_conv_i8_args {
     const int32_t *zeros; // of weights of output channels, less 128 if they are unsigned; NULL: 0
     const int32_t *bias;  // of output channels, added to sums
     void *y;              // [batch, out_h, out_w, out_channels]
-    ln_epilogue_i8 epilogue; // factors and bias of output channels
+    ln_epilogue_i8 epilogue;           // factors and bias of output channels
+    const ln_rescale_columns *rescale; // of sums, which are the epilogue's result; NULL: none
 } ln_conv_i8_args;
 
 // Arrays of channels are as long as ln_conv_i8_channels says. `workspace` is aligned to 64 bytes.
 size_t ln_conv_i8_channels(const ln_conv_shape *shape);
+size_t ln_conv_i8_element_bytes(const ln_conv_i8_args *args); // of the result
 void ln_conv_i8(ln_cpu_isa isa, const ln_conv_i8_args *args, void *workspace, ln_pool *pool);
 
 // ---- Some rows ----

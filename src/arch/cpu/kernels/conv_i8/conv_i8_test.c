@@ -21,7 +21,8 @@ static const struct {
 typedef struct problem {
     ln_conv_shape shape;
     bool is_signed, w_is_signed, has_zeros, has_no_bias, has_float_bias;
-    bool is_crossed; // the lower bound is above the other one
+    bool is_crossed;  // the lower bound is above the other one
+    bool is_rescaled; // sums, to bytes
     int32_t zero;
     ln_i8_result result;
 } problem;
@@ -50,6 +51,7 @@ typedef struct data {
     bytes x, w;
     int32_t zeros[256], bias[256];
     float factors[256], float_bias[256];
+    int32_t multiplier[272], left[272], right[272], half[272];
 } data;
 
 static int32_t expected_sum(const problem *p, const data *d, size_t n, size_t y, size_t x, size_t o)
@@ -75,12 +77,28 @@ static int32_t expected_sum(const problem *p, const data *d, size_t n, size_t y,
     return (int32_t)(uint32_t)(uint64_t)sum;
 }
 
+// The steps of gemmlowp.
+static uint8_t rescaled(const data *d, size_t o, int32_t sum)
+{
+    int64_t x = sum * ((int64_t)1 << d->left[o]);
+    x = x > INT32_MAX ? INT32_MAX : x < INT32_MIN ? INT32_MIN : x;
+    const int64_t product = x * d->multiplier[o];
+    const int64_t high =
+        (product + (product < 0 ? 1 - ((int64_t)1 << 30) : (int64_t)1 << 30)) / ((int64_t)1 << 31);
+    const int64_t size = high < 0 ? -high : high;
+    const int64_t half = d->right[o] > 0 ? (int64_t)1 << (d->right[o] - 1) : 0;
+    const int64_t kept = (size + half) >> d->right[o], y = (high < 0 ? -kept : kept) - 5;
+    return (uint8_t)(y < -100 ? -100 : y > 90 ? 90 : y);
+}
+
 static bool is_expected(const problem *p, const data *d, const ln_epilogue_i8 *e, const void *y,
                         size_t i, size_t o, int32_t sum)
 {
     float number = (float)sum * d->factors[o];
     if (p->has_float_bias)
         number += d->float_bias[o];
+    if (p->is_rescaled)
+        return ((const uint8_t *)y)[i] == rescaled(d, o, sum);
     if (p->result == LN_I8_TO_SUMS)
         return ((const int32_t *)y)[i] == sum;
     if (p->result == LN_I8_TO_FLOATS)
@@ -112,11 +130,20 @@ static void run_sets(const problem *p, const data *d, const int8_t *packed)
 {
     const ln_conv_shape *s = &p->shape;
     const size_t count = s->batch * s->out_h * s->out_w * s->out_channels;
-    const size_t y_bytes = count * (p->result == LN_I8_TO_BYTES ? 1 : 4);
+    const size_t y_bytes = count * (p->is_rescaled || p->result == LN_I8_TO_BYTES ? 1 : 4);
     guarded y = guarded_make((y_bytes + 3) / 4, true);
     guarded workspace = guarded_make((ln_conv_i8_workspace(s) + 63) / 64 * 16 + 16, false);
     void *to = (char *)y.p + (y_bytes + 3) / 4 * 4 - y_bytes;
+    ln_rescale_columns rescale = {.of = {.src = LN_RESCALE_INT32,
+                                         .dst = LN_RESCALE_INT8,
+                                         .dst_zero = -5,
+                                         .low = -100,
+                                         .high = 90,
+                                         .has_left = d->left[0] > 0,
+                                         .is_small = d->half[0] > 0},
+                                  .factors = {d->multiplier, d->left, d->right, d->half}};
     const ln_conv_i8_args args = {
+        .rescale = p->is_rescaled ? &rescale : NULL,
         .shape = *s,
         .x = d->x.p,
         .is_signed = p->is_signed,
@@ -136,6 +163,7 @@ static void run_sets(const problem *p, const data *d, const int8_t *packed)
         if (!ln_cpu_isa_runs(ln_cpu_isa_get(), sets[i].isa))
             continue;
         memset(to, 0x33, y_bytes);
+        rescale.kernel = ln_rescale_select(sets[i].isa);
         ln_conv_i8(sets[i].isa, &args, workspace.p, pool);
         check_results(p, d, &args.epilogue, to, sets[i].name);
     }
@@ -150,6 +178,20 @@ static float random_factor(const problem *p)
     if (p->result == LN_I8_TO_BYTES && test_random() % 16 == 0)
         return rare[test_random() % (sizeof rare / sizeof rare[0])];
     return (float)(test_random() % 1000 + 1) / 1e6f;
+}
+
+// All go left, or some stay, or all go right: the first one tells which.
+static void fill_rescaling(data *d)
+{
+    const uint64_t kind = test_random() % 3;
+    for (size_t o = 0; o < 272; o++) {
+        d->multiplier[o] = test_random() % 4 ? (int32_t)(test_random() >> 2 | 1 << 30) : 1 << 30;
+        d->left[o] = kind == 0 ? 1 + (int32_t)(test_random() % 4) : 0;
+        d->right[o] = kind == 0 ? 0 : 1 + (int32_t)(test_random() % 14);
+        if (kind == 1 && test_random() % 2)
+            d->right[o] = 0;
+        d->half[o] = kind == 2 ? 1 << (d->right[o] - 1) : 0;
+    }
 }
 
 static void check_filled(const problem *p, bool is_largest)
@@ -170,6 +212,7 @@ static void check_filled(const problem *p, bool is_largest)
         d.factors[o] = random_factor(p);
         d.float_bias[o] = (float)(test_random() % 20000) / 100 - 100;
     }
+    fill_rescaling(&d);
     bytes scratch = bytes_make(w_count);
     guarded packed = guarded_make((ln_conv_i8_packed_bytes(s) + 3) / 4, true);
     ln_conv_i8_pack(s, d.w.p, p->w_is_signed, scratch.p, (int8_t *)packed.p, NULL);
@@ -219,6 +262,7 @@ static problem random_problem(bool is_depthwise)
                  .has_float_bias = test_random() % 2,
                  .is_crossed = test_random() % 16 == 0,
                  .result = (ln_i8_result)(test_random() % 3)};
+    p.is_rescaled = p.result == LN_I8_TO_SUMS && test_random() % 2;
     p.zero = (int32_t)(test_random() % 256) - (p.is_signed ? 128 : 0);
     return p;
 }
@@ -257,7 +301,8 @@ TEST(windows_of_depthwise_convolutions_are_exact)
         s->group = s->in_channels = s->out_channels = 30 + test_random() % 70;
         s->out_h = out_of(s->in_h, 3, s->stride_h, s->dilation_h, s->pad_top);
         s->out_w = out_of(s->in_w, 3, s->stride_w, s->dilation_w, s->pad_left);
-        p.result = i % 10 == 2 ? LN_I8_TO_SUMS : LN_I8_TO_BYTES;
+        p.result = i % 10 == 2 || i % 10 > 6 ? LN_I8_TO_SUMS : LN_I8_TO_BYTES;
+        p.is_rescaled = i % 10 > 6;
         p.has_zeros = i % 10 == 3;
         if (s->out_h > 0 && s->out_w > 0)
             check_problem(&p);
@@ -323,6 +368,28 @@ TEST(large_depthwise_images_are_exact)
 TEST(large_images_of_few_channels_are_exact)
 {
     check_large_images(false);
+}
+
+// Sums in parts: more columns than are rescaled at once, more pixels of more channels.
+TEST(large_results_that_are_rescaled_are_exact)
+{
+    for (int i = 0; i < 16; i++) {
+        problem p = random_problem(i % 2);
+        ln_conv_shape *s = &p.shape;
+        s->in_h = 2 + test_random() % 3;
+        s->in_w = 42 + test_random() % 30;
+        s->group = i % 2 ? 200 + test_random() % 50 : 1;
+        s->in_channels = i % 2 ? s->group : 1 + test_random() % 9;
+        s->out_channels = i % 2 ? s->group : 129 + test_random() % 127;
+        s->kernel_h = s->kernel_w = i % 2 ? 3 : 1;
+        s->pad_top = s->pad_left = i % 2;
+        s->out_h = out_of(s->in_h, s->kernel_h, s->stride_h, s->dilation_h, s->pad_top);
+        s->out_w = out_of(s->in_w, s->kernel_w, s->stride_w, s->dilation_w, s->pad_left);
+        p.result = LN_I8_TO_SUMS;
+        p.is_rescaled = true;
+        if (s->out_h > 0 && s->out_w > 0)
+            check_problem(&p);
+    }
 }
 
 // 128 taps are the most of a depthwise convolution.
@@ -429,5 +496,5 @@ TEST(the_largest_sums_of_small_kernels_are_exact)
 TEST_LIST(convolutions_are_exact, depthwise_convolutions_are_exact,
           windows_of_depthwise_convolutions_are_exact, kernels_of_many_taps_are_exact,
           large_depthwise_images_are_exact, large_images_of_few_channels_are_exact,
-          the_largest_sums_are_exact, small_kernels_are_exact,
-          the_largest_sums_of_small_kernels_are_exact)
+          large_results_that_are_rescaled_are_exact, the_largest_sums_are_exact,
+          small_kernels_are_exact, the_largest_sums_of_small_kernels_are_exact)

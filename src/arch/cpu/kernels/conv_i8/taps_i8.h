@@ -53,9 +53,9 @@ typedef struct ln_taps_i8_kernel {
     ln_taps_i8_fn *run;
     ln_arrange_taps_i8_fn *arrange;
     ln_arrange_columns_i8_fn *arrange_columns; // NULL: not needed
-    // Bytes of pixels whose windows of 3x3 taps overlap in two columns. The first one may begin
-    // outside. The weights are those that arrange_window makes, channels are at least those of a
-    // block. NULL: there is none.
+    // Bytes or sums of pixels whose windows of 3x3 taps overlap in two columns. The first one may
+    // begin outside. The weights are those that arrange_window makes, channels are at least those
+    // of a block. NULL: there is none.
     ln_taps_i8_fn *run_windows;
     ln_arrange_window_i8_fn *arrange_window;
 } ln_taps_i8_kernel;

@@ -104,7 +104,7 @@ static void taps_arrange(size_t channels, size_t fours, const int8_t *packed, in
 
 #ifdef VI_TAPS_TO_BYTES
 
-// ---- Bytes, from registers ----
+// ---- Bytes and sums, from registers ----
 
 // Of a block: addends, factors, bias, zero points.
 #define TAPS_COLUMNS (LN_TAPS_I8_COLUMNS * VI_TAP_CHANNELS)
@@ -157,7 +157,18 @@ VF_VERB void taps_subtract(const ln_taps_i8_args *a, size_t first, const int32_t
     }
 }
 
-static void taps_run_bytes(const ln_taps_i8_args *a, const vi_bounds *bounds, uint8_t *y)
+// The first n channels of `first` on, of a pixel.
+VF_VERB void taps_put(const ln_epilogue_i8 *e, size_t first, size_t n,
+                      const vi_tap_sum sums[VI_TAP_SUMS], const float *factors, const float *bias,
+                      const vi_bounds *bounds, void *y)
+{
+    if (e->result == LN_I8_TO_SUMS)
+        vi_store_taps((int32_t *)y + first, sums);
+    else
+        vi_put_taps((uint8_t *)y + first, n, sums, factors, bias, bounds);
+}
+
+static void taps_run_quick(const ln_taps_i8_args *a, const vi_bounds *bounds, void *y)
 {
     const size_t n = ln_min(a->channels, (size_t)VI_TAP_CHANNELS);
     const int8_t *w = a->weights;
@@ -172,8 +183,8 @@ static void taps_run_bytes(const ln_taps_i8_args *a, const vi_bounds *bounds, ui
         taps_dot(a, first, VI_TAP_CHANNELS, w, sums);
         if (a->ones)
             taps_subtract(a, first, addends + (size_t)3 * VI_TAP_CHANNELS, sums);
-        vi_put_taps(y + first, n, sums, factors,
-                    a->epilogue.bias ? factors + VI_TAP_CHANNELS : NULL, bounds);
+        taps_put(&a->epilogue, first, n, sums, factors,
+                 a->epilogue.bias ? factors + VI_TAP_CHANNELS : NULL, bounds, y);
         w += taps_fours(a) * TAPS_FOUR_BYTES;
     }
 }
@@ -182,12 +193,13 @@ static void taps_run(const ln_taps_i8_args *a)
 {
     const ln_epilogue_i8 *e = &a->epilogue;
     const vi_bounds bounds = vi_bounds_of(e->low, e->high, e->zero);
-    const bool is_quick =
-        e->result == LN_I8_TO_BYTES && (a->has_more || a->channels >= VI_TAP_CHANNELS);
+    const bool is_wide = a->channels >= VI_TAP_CHANNELS;
+    const bool is_quick = e->result == LN_I8_TO_BYTES ? a->has_more || is_wide
+                                                      : e->result == LN_I8_TO_SUMS && is_wide;
     uint8_t *y = a->y;
     for (size_t i = 0; i < a->pixels; i++, y += a->y_step) {
         if (is_quick)
-            taps_run_bytes(a, &bounds, y);
+            taps_run_quick(a, &bounds, y);
         else
             taps_run_any(a, y);
         taps_move(a);
@@ -281,7 +293,7 @@ static void taps_run_block_windows(const ln_taps_i8_args *a, size_t channel, con
         taps_dot_column(first, column, weights[2]);
         taps_dot_column(second, column, weights[1]);
         taps_dot_column(third, column, weights[0]);
-        vi_put_taps(y + channel, VI_TAP_CHANNELS, first, factors, bias, &bounds);
+        taps_put(&a->epilogue, channel, VI_TAP_CHANNELS, first, factors, bias, &bounds, y);
         memcpy(first, second, sizeof first);
         memcpy(second, third, sizeof second);
         LN_UNROLL

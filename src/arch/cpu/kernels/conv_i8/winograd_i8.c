@@ -183,12 +183,28 @@ static void multiply_panel(const winograd_job *j, size_t panel, size_t tiles, si
     }
 }
 
+// Sums of 16 columns of pixels next to each other, which are rescaled.
+static void put_rescaled(const winograd_job *j, const ln_winograd_i8_pixels *of)
+{
+    int32_t sums[ROW_SUMS];
+    ln_epilogue_i8 epilogue = j->epilogue;
+    epilogue.addends += of->column;
+    ln_winograd_i8_pixels pixels = *of;
+    pixels.column = 0;
+    pixels.columns = ln_min(of->columns - of->column, (size_t)COLUMNS);
+    pixels.y = sums;
+    pixels.epilogue = &epilogue;
+    j->kernels->put(&pixels);
+    ln_rescale_rows(j->args->rescale, of->column, of->count, pixels.columns, sums, pixels.columns,
+                    (uint8_t *)of->y + of->column, of->columns);
+}
+
 // The results of tiles next to each other, in one row of the image.
 static void put_run(const winograd_job *j, const tile_place *at, size_t tiles, size_t column,
                     const int32_t *rows)
 {
     const ln_conv_shape *s = &j->args->shape;
-    const size_t bytes = j->epilogue.result == LN_I8_TO_BYTES ? 1 : sizeof(int32_t);
+    const size_t bytes = ln_conv_i8_element_bytes(j->args);
     for (size_t i = 0; i < 2 && 2 * at->y + i < s->out_h; i++) {
         const size_t pixel = (at->image * s->out_h + 2 * at->y + i) * s->out_w + 2 * at->x;
         const ln_winograd_i8_pixels pixels = {.sums = rows + i * ROW_SUMS,
@@ -198,7 +214,10 @@ static void put_run(const winograd_job *j, const tile_place *at, size_t tiles, s
                                               .y = (char *)j->args->y +
                                                    pixel * s->out_channels * bytes,
                                               .epilogue = &j->epilogue};
-        j->kernels->put(&pixels);
+        if (j->args->rescale)
+            put_rescaled(j, &pixels);
+        else
+            j->kernels->put(&pixels);
     }
 }
 

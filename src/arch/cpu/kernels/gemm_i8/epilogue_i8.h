@@ -28,8 +28,9 @@ VF_VERB void epilogue_put_sums(const epilogue_columns *c, int32_t *y)
     const int32_t *sums = c->sums;
     for (size_t i = 0; i < c->m; i++, y += c->step, sums += c->sums_step) {
         int32_t of[VF_LANES];
-        vi_add(of, sums, c->epilogue->addends + c->column);
-        memcpy(y, of, c->n * sizeof *y);
+        vi_add(c->n == VF_LANES ? y : of, sums, c->epilogue->addends + c->column);
+        if (c->n != VF_LANES)
+            memcpy(y, of, c->n * sizeof *y);
     }
 }
 

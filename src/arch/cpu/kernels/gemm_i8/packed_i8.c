@@ -249,9 +249,34 @@ static void begin_rows(const product *p, ln_tile_i8_args *tile, size_t first, si
         p->kernel->widen(words + i * 8 * tile->fours, tile->a + i * tile->a_step, tile->fours);
 }
 
-static size_t element_bytes(ln_i8_result result)
+static size_t element_bytes(const ln_gemm_i8_args *a)
 {
-    return result == LN_I8_TO_BYTES ? 1 : 4;
+    return a->rescale || a->epilogue.result == LN_I8_TO_BYTES ? 1 : 4;
+}
+
+// Columns of sums that wait to be rescaled: whole sets of panels.
+#define SUMS_COLUMNS ((size_t)2 * LN_TILE_I8_MAX_PANELS * LN_TILE_I8_LANES)
+
+// A tile of columns from `first` on, some at a time.
+static void run_rescaled(const product *p, const ln_tile_i8_args *tile, size_t first)
+{
+    const ln_gemm_i8_args *a = p->args;
+    _Alignas(64) int32_t sums[LN_TILE_I8_MAX_ROWS * SUMS_COLUMNS];
+    ln_tile_i8_args some = *tile;
+    some.y = sums;
+    some.y_step = SUMS_COLUMNS;
+    for (size_t column = 0; column < tile->n; column += SUMS_COLUMNS) {
+        some.n = ln_min(tile->n - column, SUMS_COLUMNS);
+        p->kernel->run(&some);
+        ln_rescale_rows(a->rescale, first + column, some.m, some.n, sums, SUMS_COLUMNS,
+                        (uint8_t *)tile->y + column, a->y_step);
+        some.panels += SUMS_COLUMNS / LN_TILE_I8_LANES * some.panel_step;
+        some.orders =
+            some.orders ? some.orders + SUMS_COLUMNS / LN_TILE_I8_HALF * some.order_step : NULL;
+        some.epilogue.addends += SUMS_COLUMNS;
+        if (some.epilogue.column_zeros)
+            some.epilogue.column_zeros += SUMS_COLUMNS;
+    }
 }
 
 // Some panels, for all rows of a task.
@@ -281,8 +306,11 @@ static void run_chunk(const product *p, size_t row, size_t row_end, size_t colum
         if (p->kernel->begin && tile.m != begun)
             p->kernel->begin(tile.m, tile.fours);
         begun = tile.m;
-        tile.y = (char *)a->y + (i * a->y_step + column) * element_bytes(p->epilogue.result);
-        p->kernel->run(&tile);
+        tile.y = (char *)a->y + (i * a->y_step + column) * element_bytes(a);
+        if (a->rescale)
+            run_rescaled(p, &tile, column);
+        else
+            p->kernel->run(&tile);
     }
 }
 

@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "arch/cpu/kernels/gemm_i8/tile_i8.h"
+#include "arch/cpu/kernels/rescale/rescale.h"
 #include "base/pool.h"
 
 LN_CPPSTART
@@ -41,11 +42,12 @@ typedef struct ln_gemm_i8_args {
     bool is_signed; // A
     int32_t zero;   // of A
     const int8_t *packed;
-    const int32_t *zeros;    // of columns of W, less 128 if W is unsigned; NULL: none
-    const int32_t *bias;     // of columns, added to sums; NULL: none
-    void *y;                 // apart from A
-    size_t y_step;           // elements from row to row
-    ln_epilogue_i8 epilogue; // without what is of rows or columns of integers
+    const int32_t *zeros;              // of columns of W, less 128 if W is unsigned; NULL: none
+    const int32_t *bias;               // of columns, added to sums; NULL: none
+    void *y;                           // apart from A
+    size_t y_step;                     // elements from row to row
+    ln_epilogue_i8 epilogue;           // without what is of rows or columns of integers
+    const ln_rescale_columns *rescale; // of sums, which are the epilogue's result; NULL: none
 } ln_gemm_i8_args;
 
 // `workspace` is aligned to 64 bytes and may hold anything.

@@ -48,6 +48,17 @@ typedef void ln_rescale_kernel(const ln_rescale_of *of, const ln_rescale_factors
 
 LN_KERNELS(ln_rescale_kernel, rescale)
 
+// What becomes of 32-bit sums of columns; factors are those of column 0 and up.
+typedef struct ln_rescale_columns {
+    ln_rescale_of of;
+    ln_rescale_factors factors;
+    ln_rescale_kernel *kernel;
+} ln_rescale_columns;
+
+// Rows of n sums, of `column` and up, to bytes. Steps are elements from row to row.
+void ln_rescale_rows(const ln_rescale_columns *columns, size_t column, size_t rows, size_t n,
+                     const int32_t *sums, size_t sums_step, uint8_t *y, size_t y_step);
+
 LN_CPPEND
 
 #endif
