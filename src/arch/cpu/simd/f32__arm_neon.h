@@ -213,12 +213,6 @@ VF_VERB vf vf_spread4(vf a, const int j)
                     : vdupq_laneq_f32(a, 3);
 }
 
-// Lane i is element j of the eight that i is among, of which the vector's first are at p.
-VF_VERB vf vf_spread8(const float *p, const int j)
-{
-    return vf_set1(p[j]);
-}
-
 // Pairs of lanes change places, then pairs of these.
 VF_VERB void vf_transpose(vf rows[VF_LANES])
 {
@@ -247,10 +241,14 @@ VF_VERB vf_choice vf_choice_of(const uint32_t is_there[VF_LANES])
     return vtstq_u32(bits, bits);
 }
 
+VF_VERB vf vf_permute(vf v, vf_index from)
+{
+    return vreinterpretq_f32_u8(vqtbl1q_u8(vreinterpretq_u8_f32(v), from));
+}
+
 VF_VERB vf vf_pick(vf old, vf v, vf_index from, vf_choice to)
 {
-    uint8x16_t picked = vqtbl1q_u8(vreinterpretq_u8_f32(v), from);
-    return vbslq_f32(to, vreinterpretq_f32_u8(picked), old);
+    return vbslq_f32(to, vf_permute(v, from), old);
 }
 
 #endif

@@ -221,12 +221,6 @@ VF_VERB vf vf_spread4(vf a, const int j)
     return vf_set1(a[j]);
 }
 
-// Lane i is element j of the eight that i is among, of which the vector's first are at p.
-VF_VERB vf vf_spread8(const float *p, const int j)
-{
-    return vf_set1(p[j]);
-}
-
 // Lane i of vector j becomes lane j of vector i.
 VF_VERB void vf_transpose(vf rows[VF_LANES])
 {
@@ -251,6 +245,12 @@ VF_VERB vf_index vf_index_of(const uint32_t lanes[VF_LANES])
 VF_VERB vf_choice vf_choice_of(const uint32_t is_there[VF_LANES])
 {
     return vf_index_of(is_there) != 0;
+}
+
+// Lane i is lane from[i] of v.
+VF_VERB vf vf_permute(vf v, vf_index from)
+{
+    return (vf){v[from[0]], v[from[1]], v[from[2]], v[from[3]]};
 }
 
 // `old`, but lane from[i] of v in the lanes i of `to`.

@@ -196,12 +196,6 @@ VF_VERB vf vf_spread4(vf a, const int j)
                     : _mm256_permute_ps(a, 0xff);
 }
 
-// Lane i is element j of the eight that i is among, of which the vector's first are at p.
-VF_VERB vf vf_spread8(const float *p, const int j)
-{
-    return vf_set1(p[j]);
-}
-
 VF_VERB void vf_transpose(vf rows[VF_LANES])
 {
     vf pairs[8], quads[8];
@@ -237,9 +231,14 @@ VF_VERB vf_choice vf_choice_of(const uint32_t is_there[VF_LANES])
     return _mm256_castsi256_ps(_mm256_cmpgt_epi32(vf_index_of(is_there), _mm256_setzero_si256()));
 }
 
+VF_VERB vf vf_permute(vf v, vf_index from)
+{
+    return _mm256_permutevar8x32_ps(v, from);
+}
+
 VF_VERB vf vf_pick(vf old, vf v, vf_index from, vf_choice to)
 {
-    return _mm256_blendv_ps(old, _mm256_permutevar8x32_ps(v, from), to);
+    return _mm256_blendv_ps(old, vf_permute(v, from), to);
 }
 
 #endif

@@ -199,13 +199,6 @@ VF_VERB vf vf_spread4(vf a, const int j)
                     : _mm512_permute_ps(a, 0xff);
 }
 
-// Lane i is element j of the eight that i is among, of which the vector's first are at p.
-VF_VERB vf vf_spread8(const float *p, const int j)
-{
-    const __m512i first = _mm512_setr_epi32(0, 0, 0, 0, 0, 0, 0, 0, 8, 8, 8, 8, 8, 8, 8, 8);
-    return _mm512_permutexvar_ps(_mm512_add_epi32(first, _mm512_set1_epi32(j)), vf_load(p));
-}
-
 VF_VERB void vf_transpose(vf rows[VF_LANES])
 {
     vf pairs[16], quads[16], halves[16];
@@ -247,6 +240,11 @@ VF_VERB vf_index vf_index_of(const uint32_t lanes[VF_LANES])
 VF_VERB vf_choice vf_choice_of(const uint32_t is_there[VF_LANES])
 {
     return _mm512_test_epi32_mask(vf_index_of(is_there), vf_index_of(is_there));
+}
+
+VF_VERB vf vf_permute(vf v, vf_index from)
+{
+    return _mm512_permutexvar_ps(from, v);
 }
 
 VF_VERB vf vf_pick(vf old, vf v, vf_index from, vf_choice to)

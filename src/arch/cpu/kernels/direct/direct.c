@@ -482,7 +482,7 @@ void ln_direct_f32(ln_cpu_isa isa, const ln_conv_nhwc_f32_args *a, ln_pool *pool
         ln_few_inputs_f32(isa, a, pool);
         return;
     }
-    if (ln_grouped_f32_fits(a)) {
+    if (ln_grouped_f32_fits(isa, a)) {
         ln_grouped_f32(isa, a, pool);
         return;
     }

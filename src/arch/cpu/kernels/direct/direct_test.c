@@ -223,6 +223,39 @@ TEST(groups_are_right)
     check_problem(make("groups of 17, 1x1", 3, 51, 51, 3, 4, 1, 1, 1, 0));
 }
 
+// Each number of outputs and inputs of a group: lanes are those of several, or some of one.
+TEST(groups_of_few_channels_are_right)
+{
+    for (size_t out = 1; out <= 17; out += 1 + out / 9) {
+        for (size_t in = 1; in <= 9; in++) {
+            const size_t group = 2 + (out + in) % 6, kernel = in % 4 == 3 ? 2 : 3;
+            problem p = make("few", group, group * in, group * out, 5, 8 + (3 * out + in) % 14,
+                             kernel, 1 + (out % 5 == 4), 1 + (in % 5 == 4), out % 3);
+            p.act = (ln_act)((out + 7 * in) % LN_ACT_COUNT);
+            p.no_bias = in % 3 == 0;
+            p.x_gap = out % 2;
+            p.y_gap = in % 2;
+            check_problem(p);
+        }
+    }
+}
+
+TEST(random_groups_are_right)
+{
+    for (int i = 0; i < test_share(60); i++) {
+        const size_t group = test_random_in(2, 40), kernel = i % 2 ? 3 : test_random_in(1, 5);
+        const size_t dilation = 1 + (test_random() % 4 == 0), reach = (kernel - 1) * dilation + 1;
+        problem p =
+            make("random groups", group, group * test_random_in(1, 4), group * test_random_in(1, 8),
+                 reach + test_random_in(0, 3), reach + test_random_in(0, 40), kernel,
+                 1 + (test_random() % 4 == 0), dilation, test_random_in(0, 2));
+        p.act = (ln_act)(test_random() % LN_ACT_COUNT);
+        p.x_gap = test_random_in(0, 2);
+        p.y_gap = test_random_in(0, 2);
+        check_problem(p);
+    }
+}
+
 TEST(windows_of_channels_are_right)
 {
     problem p = make("window", 1, 6, 18, 5, 6, 3, 1, 1, 1);
@@ -296,8 +329,8 @@ TEST(halves_of_panels_are_right)
 {
     const size_t columns[] = {1, 7, 8, 9, 17, 24, 25, 56};
     for (size_t i = 0; i < sizeof columns / sizeof columns[0]; i++) {
-        for (size_t width = 1; width <= 17; width++) {
-            problem p = make("halves", 1, 5, columns[i], 4, width, 3, 1, 1, 1);
+        for (size_t width = 1 + i % 2; width <= 17; width += 2) {
+            problem p = make("halves", 1, 5, columns[i], 2, width, 3, 1, 1, 1);
             p.act = (ln_act)(width % LN_ACT_COUNT);
             p.addend = (int)(width % 4);
             p.no_bias = width % 5 == 0;
@@ -415,8 +448,9 @@ TEST(nothing_is_touched_for_an_empty_result)
 }
 
 TEST_LIST(windows_of_all_kinds_are_right, kernels_wider_than_a_mask_are_right, groups_are_right,
-          windows_of_channels_are_right, uneven_padding_is_right, epilogues_are_right,
-          tiles_of_all_heights_are_right, tiles_that_follow_each_other_are_right,
-          halves_of_panels_are_right, a_pixel_with_weights_in_memory_is_right,
-          images_of_few_channels_are_right, random_shapes_are_right,
-          threads_and_batch_do_not_change_a_bit, nothing_is_touched_for_an_empty_result)
+          groups_of_few_channels_are_right, random_groups_are_right, windows_of_channels_are_right,
+          uneven_padding_is_right, epilogues_are_right, tiles_of_all_heights_are_right,
+          tiles_that_follow_each_other_are_right, halves_of_panels_are_right,
+          a_pixel_with_weights_in_memory_is_right, images_of_few_channels_are_right,
+          random_shapes_are_right, threads_and_batch_do_not_change_a_bit,
+          nothing_is_touched_for_an_empty_result)
