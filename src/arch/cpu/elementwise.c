@@ -37,6 +37,12 @@ static ln_status read_elew(ln_call *call, arithmetic *a)
     return ln_act_read(call, &a->of);
 }
 
+static bool is_of_two_integers(ln_call *call, int op)
+{
+    return ln_call_in_count(call) == 2 &&
+           (op == TL_SUM || op == TL_SUB || op == TL_MUL || op == TL_MIN || op == TL_MAX);
+}
+
 ln_status ln_cpu_accepts_elew(ln_call *call)
 {
     tl_dtype dtype = ln_call_in(call, 0)->dtype;
@@ -47,7 +53,7 @@ ln_status ln_cpu_accepts_elew(ln_call *call)
     if (dtype == TL_BOOL && ln_call_in_count(call) == 2)
         is_taken = op == TL_MAX || op == TL_MIN;
     else if (dtype == TL_INT32 || dtype == TL_INT64)
-        is_taken = op == LN_ELEW_MOD || op == LN_ELEW_REST;
+        is_taken = op == LN_ELEW_MOD || op == LN_ELEW_REST || is_of_two_integers(call, op);
     if (!is_taken || (dtype != TL_FLOAT && a.of.act != LN_ACT_NONE))
         return ln_call_fail(call, LN_UNSUPPORTED, "leaves %s of %s to arch ref",
                             ln_call_string(call, "elew_op"), tl_dtype_title(dtype));

@@ -203,6 +203,28 @@ DEFINE_ROW(rest_float, float, float, fmodf(x1, x2), x1, x2)
 DEFINE_ROW(both, tl_bool, tl_bool, x1 &&x2, x1, x2)
 DEFINE_ROW(either, tl_bool, tl_bool, x1 || x2, x1, x2)
 
+// Sums, differences and products wrap.
+#define DEFINE_WRAPPING(bits)                                                                      \
+    DEFINE_ROW(sum_int##bits, uint##bits##_t, uint##bits##_t, x1 + x2, x1, x2)                     \
+    DEFINE_ROW(difference_int##bits, uint##bits##_t, uint##bits##_t, x1 - x2, x1, x2)              \
+    DEFINE_ROW(product_int##bits, uint##bits##_t, uint##bits##_t, x1 *x2, x1, x2)                  \
+    DEFINE_ROW(least_int##bits, int##bits##_t, int##bits##_t, x1 < x2 ? x1 : x2, x1, x2)           \
+    DEFINE_ROW(greatest_int##bits, int##bits##_t, int##bits##_t, x1 > x2 ? x1 : x2, x1, x2)
+DEFINE_WRAPPING(32)
+DEFINE_WRAPPING(64)
+
+static ln_cpu_row_fn *wrapping_of(int op, bool is_long)
+{
+    switch (op) {
+    case TL_SUM: return is_long ? sum_int64 : sum_int32;
+    case TL_SUB: return is_long ? difference_int64 : difference_int32;
+    case TL_MUL: return is_long ? product_int64 : product_int32;
+    case TL_MIN: return is_long ? least_int64 : least_int32;
+    case TL_MAX: return is_long ? greatest_int64 : greatest_int32;
+    default: return NULL;
+    }
+}
+
 static void power_row(const void *self, size_t n, const size_t *at, const size_t *step, size_t to)
 {
     const operands *o = self;
@@ -214,6 +236,8 @@ static ln_cpu_row_fn *arithmetic_of(int op, tl_dtype dtype)
 {
     if (op == LN_ELEW_POWER)
         return power_row;
+    if ((dtype == TL_INT32 || dtype == TL_INT64) && wrapping_of(op, dtype == TL_INT64))
+        return wrapping_of(op, dtype == TL_INT64);
     if (op == TL_MIN || op == TL_MAX)
         return op == TL_MIN ? both : either;
     if (dtype == TL_FLOAT)
