@@ -30,6 +30,27 @@ static size_t fours_of(const ln_conv_shape *s)
     return ln_div_up(s->kernel_h * s->kernel_w, 4);
 }
 
+// An image is a volume of one plane.
+static ln_conv_i8_depth depth_of(const ln_conv_i8_args *a)
+{
+    static const ln_conv_i8_depth plane = {{1, 1, 1, 1, 0}, 1};
+    return a->depth.out ? a->depth : plane;
+}
+
+// The rows of one depth.
+static ln_window_1d rows_of(const ln_conv_i8_args *a)
+{
+    ln_window_1d rows = ln_conv_rows(&a->shape);
+    rows.kernel /= depth_of(a).window.kernel;
+    return rows;
+}
+
+// The images or planes of the result.
+static size_t plane_count(const ln_conv_i8_args *a)
+{
+    return a->shape.batch * depth_of(a).out;
+}
+
 size_t ln_conv_i8_channels(const ln_conv_shape *s)
 {
     return ln_gemm_i8_columns(s->out_channels) + LN_TILE_I8_LANES;
@@ -100,6 +121,7 @@ typedef struct gathering {
     size_t pixel;     // the output that is row 0
     size_t channels;  // of the group
     uint8_t outside;
+    ln_conv_i8_depth depth;
     ln_window_1d rows, columns;
     ln_taps whole; // columns of outputs whose windows are inside, and lie in lines without gaps
 } gathering;
@@ -171,8 +193,8 @@ static void gather_output(const gathering *g, const uint8_t *image, size_t row, 
 {
     const ln_conv_shape *s = &g->args->shape;
     const size_t line_bytes = s->kernel_w * g->channels, pitch = s->in_w * s->in_channels;
-    if (y.end - y.first < s->kernel_h)
-        memset(to, g->outside, line_bytes * s->kernel_h);
+    if (y.end - y.first < g->rows.kernel)
+        memset(to, g->outside, line_bytes * g->rows.kernel);
     if (y.first == y.end)
         return;
     const uint8_t *line = image + ln_window_at(&g->rows, row, y.first) * pitch;
@@ -188,7 +210,7 @@ static void gather_output(const gathering *g, const uint8_t *image, size_t row, 
         gather_line(g, line, column, x, to);
 }
 
-// Rows of the product, each all taps of an output.
+// Rows of the product, each all taps of an output in an image or a plane.
 static void gather_rows(const void *self, size_t first, size_t count, uint8_t *to, size_t step)
 {
     const gathering *g = self;
@@ -211,11 +233,50 @@ static void gather_rows(const void *self, size_t first, size_t count, uint8_t *t
     }
 }
 
-// Outputs are as many as pixels, and each reads its own.
-static bool is_pointwise(const ln_conv_shape *s)
+// Outputs [first, first + count) of a plane of the result: the taps of one depth of all of them,
+// then those of the next one.
+static void gather_depths(const gathering *g, size_t plane, size_t first, size_t count, uint8_t *to,
+                          size_t step)
 {
-    return s->kernel_h == 1 && s->kernel_w == 1 && s->stride_h == 1 && s->stride_w == 1 &&
-           s->pad_top == 0 && s->pad_left == 0 && s->out_h == s->in_h && s->out_w == s->in_w;
+    const ln_conv_shape *s = &g->args->shape;
+    const ln_window_1d *window = &g->depth.window;
+    const size_t bytes = g->rows.kernel * s->kernel_w * g->channels, at = plane % g->depth.out;
+    const ln_taps inside = ln_window_taps(window, at);
+    gathering of_plane = *g;
+    for (size_t t = 0; t < window->kernel; t++, to += bytes) {
+        if (t < inside.first || t >= inside.end) {
+            for (size_t i = 0; i < count; i++)
+                memset(to + i * step, g->outside, bytes);
+            continue;
+        }
+        const size_t in = plane / g->depth.out * window->in + ln_window_at(window, at, t);
+        of_plane.x = g->x + in * s->in_h * s->in_w * s->in_channels;
+        gather_rows(&of_plane, first, count, to, step);
+    }
+}
+
+static void gather_volume_rows(const void *self, size_t first, size_t count, uint8_t *to,
+                               size_t step)
+{
+    const gathering *g = self;
+    const size_t of_plane = g->args->shape.out_h * g->args->shape.out_w;
+    while (count > 0) {
+        const size_t at = first % of_plane, some = ln_min(count, of_plane - at);
+        gather_depths(g, first / of_plane, at, some, to, step);
+        first += some;
+        count -= some;
+        to += some * step;
+    }
+}
+
+// Outputs are as many as pixels, and each reads its own.
+static bool is_pointwise(const ln_conv_i8_args *a)
+{
+    const ln_conv_shape *s = &a->shape;
+    const ln_conv_i8_depth d = depth_of(a);
+    return d.window.stride == 1 && d.window.pad == 0 && d.out == d.window.in && s->kernel_h == 1 &&
+           s->kernel_w == 1 && s->stride_h == 1 && s->stride_w == 1 && s->pad_top == 0 &&
+           s->pad_left == 0 && s->out_h == s->in_h && s->out_w == s->in_w;
 }
 
 size_t ln_conv_i8_element_bytes(const ln_conv_i8_args *a)
@@ -241,7 +302,8 @@ static void run_group(ln_cpu_isa isa, const ln_conv_i8_args *a, const group_part
                             .pixel = part->first,
                             .channels = in,
                             .outside = (uint8_t)a->zero,
-                            .rows = ln_conv_rows(s),
+                            .depth = depth_of(a),
+                            .rows = rows_of(a),
                             .columns = ln_conv_columns(s),
                             .whole = whole_columns(s)};
     ln_gemm_i8_args product = {
@@ -250,7 +312,9 @@ static void run_group(ln_cpu_isa isa, const ln_conv_i8_args *a, const group_part
         .k = k,
         .a = rows.x + part->first * s->in_channels,
         .a_step = s->in_channels,
-        .gather = is_pointwise(s) ? NULL : gather_rows,
+        .gather = is_pointwise(a) ? NULL
+                  : a->depth.out  ? gather_volume_rows
+                                  : gather_rows,
         .gathered = &rows,
         .is_signed = a->is_signed,
         .zero = a->zero,
@@ -342,24 +406,42 @@ size_t ln_conv_i8_workspace(const ln_conv_shape *s)
     return bytes;
 }
 
-// Addresses of the taps of an output, and by how much they move to the next one.
-static void find_taps(const ln_depthwise_i8 *d, const ln_lines_i8 *lines, size_t row, size_t column,
-                      const uint8_t **taps, size_t *steps)
+// Addresses of the taps of an output in a plane of which `y` are inside, and by how much they move
+// to the next one. `first` is the first line of the plane that is there.
+static void find_plane_taps(const ln_depthwise_i8 *d, const uint8_t *plane, size_t first,
+                            size_t row, ln_taps y, size_t column, const uint8_t **taps,
+                            size_t *steps)
 {
     const ln_conv_shape *s = &d->args->shape;
-    const ln_window_1d rows = ln_conv_rows(s), columns = ln_conv_columns(s);
-    const ln_taps y = ln_window_taps(&rows, row), at = ln_window_taps(&columns, column);
+    const ln_window_1d columns = ln_conv_columns(s);
+    const ln_taps at = ln_window_taps(&columns, column);
     size_t i = 0;
-    for (size_t t = 0; t < s->kernel_h; t++) {
+    for (size_t t = 0; t < d->rows.kernel; t++) {
         for (size_t u = 0; u < s->kernel_w; u++, i++) {
             bool is_inside = t >= y.first && t < y.end && u >= at.first && u < at.end;
             steps[i] = is_inside ? s->stride_w * s->in_channels : 0;
-            taps[i] = is_inside
-                          ? lines->at + ((ln_window_at(&rows, row, t) - lines->first) * s->in_w +
-                                         ln_window_at(&columns, column, u)) *
-                                            s->in_channels
-                          : d->outside;
+            taps[i] = is_inside ? plane + ((ln_window_at(&d->rows, row, t) - first) * s->in_w +
+                                           ln_window_at(&columns, column, u)) *
+                                              s->in_channels
+                                : d->outside;
         }
+    }
+}
+
+// The taps of all depths, up to a multiple of four.
+static void find_taps(const ln_depthwise_i8 *d, const ln_lines_i8 *lines, size_t depth, size_t row,
+                      size_t column, const uint8_t **taps, size_t *steps)
+{
+    const ln_conv_shape *s = &d->args->shape;
+    const ln_window_1d *window = &d->depth.window;
+    const ln_taps depths = ln_window_taps(window, depth), y = ln_window_taps(&d->rows, row);
+    size_t i = 0;
+    for (size_t t = 0; t < window->kernel; t++, i += d->rows.kernel * s->kernel_w) {
+        const bool is_inside = t >= depths.first && t < depths.end;
+        const size_t plane = is_inside ? ln_window_at(window, depth, t) : 0;
+        const uint8_t *from = lines->at + plane * s->in_h * s->in_w * s->in_channels;
+        find_plane_taps(d, from, lines->first, row, is_inside ? y : (ln_taps){0, 0}, column,
+                        taps + i, steps + i);
     }
     for (; i % 4 != 0; i++) {
         taps[i] = d->outside;
@@ -414,7 +496,8 @@ static void run_rescaled(const ln_depthwise_i8 *d, const ln_taps_i8_args *taps, 
     ln_rescale_rows(d->args->rescale, 0, args.pixels, channels, sums, channels, taps->y, channels);
 }
 
-void ln_depthwise_i8_row(const ln_depthwise_i8 *d, const ln_lines_i8 *lines, size_t row, void *y)
+static void run_row(const ln_depthwise_i8 *d, const ln_lines_i8 *lines, size_t depth, size_t row,
+                    void *y)
 {
     const ln_conv_shape *s = &d->args->shape;
     const ln_window_1d columns = ln_conv_columns(s);
@@ -432,7 +515,7 @@ void ln_depthwise_i8_row(const ln_depthwise_i8 *d, const ln_lines_i8 *lines, siz
             while (args.pixels < most && x + args.pixels < s->out_w &&
                    is_followed(d, &columns, x + args.pixels))
                 args.pixels++;
-        find_taps(d, lines, row, x, taps, steps);
+        find_taps(d, lines, depth, row, x, taps, steps);
         args.has_more = has_more(d, lines, taps, steps, args.pixels);
         args.weights = is_run && d->windows ? d->windows : d->taps.weights;
         if (d->args->rescale)
@@ -443,9 +526,14 @@ void ln_depthwise_i8_row(const ln_depthwise_i8 *d, const ln_lines_i8 *lines, siz
     }
 }
 
+void ln_depthwise_i8_row(const ln_depthwise_i8 *d, const ln_lines_i8 *lines, size_t row, void *y)
+{
+    run_row(d, lines, 0, row, y);
+}
+
 typedef struct depthwise_job {
     ln_depthwise_i8 depthwise;
-    size_t row_count, task_count; // rows of all images
+    size_t row_count, task_count; // rows of all images or planes
 } depthwise_job;
 
 static void run_rows(void *user, size_t index)
@@ -453,14 +541,16 @@ static void run_rows(void *user, size_t index)
     const depthwise_job *j = user;
     const ln_conv_i8_args *a = j->depthwise.args;
     const ln_conv_shape *s = &a->shape;
-    const size_t image_bytes = s->in_h * s->in_w * s->in_channels;
+    const size_t depth = j->depthwise.depth.out,
+                 volume = j->depthwise.depth.window.in * s->in_h * s->in_w * s->in_channels;
     const size_t line_bytes = s->out_w * j->depthwise.taps.y_step;
     const uint8_t *x = a->x;
     size_t end = ln_task_start(j->row_count, j->task_count, index + 1);
     for (size_t row = ln_task_start(j->row_count, j->task_count, index); row < end; row++) {
-        const ln_lines_i8 lines = {.at = x + row / s->out_h * image_bytes,
-                                   .end = x + s->batch * image_bytes};
-        ln_depthwise_i8_row(&j->depthwise, &lines, row % s->out_h, (char *)a->y + row * line_bytes);
+        const size_t plane = row / s->out_h;
+        const ln_lines_i8 lines = {.at = x + plane / depth * volume, .end = x + s->batch * volume};
+        run_row(&j->depthwise, &lines, plane % depth, row % s->out_h,
+                (char *)a->y + row * line_bytes);
     }
 }
 
@@ -528,10 +618,12 @@ void ln_depthwise_i8_begin(ln_cpu_isa isa, const ln_conv_i8_args *a, void *works
                  .flip = a->is_signed ? 128 : 0,
                  .y_step = s->out_channels * y_bytes},
         .outside = parts.outside,
+        .depth = depth_of(a),
+        .rows = rows_of(a),
     };
     arrange(a, kernel, &parts, &d->taps);
-    if (kernel->run_windows && has_windows(s) && a->epilogue.result != LN_I8_TO_FLOATS &&
-        !a->zeros && s->out_channels >= kernel->channels) {
+    if (kernel->run_windows && has_windows(s) && !a->depth.out &&
+        a->epilogue.result != LN_I8_TO_FLOATS && !a->zeros && s->out_channels >= kernel->channels) {
         kernel->arrange_window(s->out_channels, a->packed, parts.windows);
         d->windows = parts.windows;
     }
@@ -540,7 +632,7 @@ void ln_depthwise_i8_begin(ln_cpu_isa isa, const ln_conv_i8_args *a, void *works
 static void run_depthwise(ln_cpu_isa isa, const ln_conv_i8_args *a, void *workspace, ln_pool *pool)
 {
     const ln_conv_shape *s = &a->shape;
-    depthwise_job j = {.row_count = s->batch * s->out_h};
+    depthwise_job j = {.row_count = plane_count(a) * s->out_h};
     ln_depthwise_i8_begin(isa, a, workspace, &j.depthwise);
     const double outputs = (double)j.row_count * (double)(s->out_w * s->out_channels);
     j.task_count = ln_task_count(outputs * (double)fours_of(s) / 16 / 1000, j.row_count, pool);
@@ -552,9 +644,10 @@ static void run_depthwise(ln_cpu_isa isa, const ln_conv_i8_args *a, void *worksp
 void ln_conv_i8(ln_cpu_isa isa, const ln_conv_i8_args *args, void *workspace, ln_pool *pool)
 {
     const ln_conv_shape *s = &args->shape;
-    if (s->batch * s->out_h * s->out_w * s->out_channels == 0)
+    if (plane_count(args) * s->out_h * s->out_w * s->out_channels == 0)
         return;
-    if (ln_winograd_i8_select(isa)->multiply && !args->zeros && ln_winograd_i8_fits(s)) {
+    if (ln_winograd_i8_select(isa)->multiply && !args->zeros && !args->depth.out &&
+        ln_winograd_i8_fits(s)) {
         ln_winograd_i8(isa, args, workspace, pool);
         return;
     }
@@ -562,7 +655,7 @@ void ln_conv_i8(ln_cpu_isa isa, const ln_conv_i8_args *args, void *workspace, ln
         run_depthwise(isa, args, workspace, pool);
         return;
     }
-    group_part part = {.count = s->batch * s->out_h * s->out_w, .y = args->y};
+    group_part part = {.count = plane_count(args) * s->out_h * s->out_w, .y = args->y};
     for (; part.group < s->group; part.group++)
         run_group(isa, args, &part, workspace, pool);
 }

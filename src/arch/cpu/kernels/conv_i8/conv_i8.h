@@ -36,15 +36,23 @@ size_t ln_conv_i8_workspace(const ln_conv_shape *shape);
 void ln_conv_i8_pack(const ln_conv_shape *shape, const void *weight, bool is_signed,
                      uint8_t *scratch, int8_t *packed, ln_pool *pool);
 
+// The first axis of volumes [batch, window.in, in_h, in_w, in_channels]; all 0: images. The rows of
+// the shape's kernel are then those of all its depths, `window.kernel` of them.
+typedef struct ln_conv_i8_depth {
+    ln_window_1d window;
+    size_t out;
+} ln_conv_i8_depth;
+
 typedef struct ln_conv_i8_args {
     ln_conv_shape shape;
+    ln_conv_i8_depth depth;
     const void *x;  // [batch, in_h, in_w, in_channels]
     bool is_signed; // x
     int32_t zero;   // of x
     const int8_t *packed;
     const int32_t *zeros; // of weights of output channels, less 128 if they are unsigned; NULL: 0
     const int32_t *bias;  // of output channels, added to sums
-    void *y;              // [batch, out_h, out_w, out_channels]
+    void *y; // [batch, out_h, out_w, out_channels], of volumes with depth.out before these
     ln_epilogue_i8 epilogue;           // factors and bias of output channels
     const ln_rescale_columns *rescale; // of sums, which are the epilogue's result; NULL: none
 } ln_conv_i8_args;
@@ -71,6 +79,8 @@ typedef struct ln_depthwise_i8 {
     ln_taps_i8_args taps;
     const int8_t *windows; // weights of windows; NULL: these are not run
     const uint8_t *outside;
+    ln_conv_i8_depth depth;
+    ln_window_1d rows; // of one depth
 } ln_depthwise_i8;
 
 size_t ln_depthwise_i8_workspace(const ln_conv_shape *shape);

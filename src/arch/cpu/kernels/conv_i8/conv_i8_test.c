@@ -20,6 +20,7 @@ static const struct {
 
 typedef struct problem {
     ln_conv_shape shape;
+    ln_conv_i8_depth depth; // of volumes
     bool is_signed, w_is_signed, has_zeros, has_no_bias, has_float_bias;
     bool is_crossed;  // the lower bound is above the other one
     bool is_rescaled; // sums, to bytes
@@ -54,25 +55,43 @@ typedef struct data {
     int32_t multiplier[272], left[272], right[272], half[272];
 } data;
 
-static int32_t expected_sum(const problem *p, const data *d, size_t n, size_t y, size_t x, size_t o)
+// Of one depth `v` of the kernel, on plane `in` of all volumes.
+static int64_t expected_plane_sum(const problem *p, const data *d, size_t in, size_t v, size_t y,
+                                  size_t x, size_t o)
 {
     const ln_conv_shape *s = &p->shape;
-    const size_t in = s->in_channels / s->group, first = o / (s->out_channels / s->group) * in;
-    int64_t sum = p->has_no_bias ? 0 : d->bias[o];
+    const size_t of_group = s->in_channels / s->group;
+    const size_t first = o / (s->out_channels / s->group) * of_group;
     const int w_zero = (p->has_zeros ? d->zeros[o] : 0) + (p->w_is_signed ? 0 : 128);
-    for (size_t t = 0; t < s->kernel_h; t++) {
+    const size_t rows = s->kernel_h / (p->depth.out ? p->depth.window.kernel : 1);
+    int64_t sum = 0;
+    for (size_t t = 0; t < rows; t++) {
         for (size_t u = 0; u < s->kernel_w; u++) {
             size_t iy = y * s->stride_h + t * s->dilation_h - s->pad_top;
             size_t ix = x * s->stride_w + u * s->dilation_w - s->pad_left;
             if (iy >= s->in_h || ix >= s->in_w)
                 continue;
-            for (size_t c = 0; c < in; c++) {
-                size_t at = ((n * s->in_h + iy) * s->in_w + ix) * s->in_channels + first + c;
-                size_t w = ((o * in + c) * s->kernel_h + t) * s->kernel_w + u;
+            for (size_t c = 0; c < of_group; c++) {
+                size_t at = ((in * s->in_h + iy) * s->in_w + ix) * s->in_channels + first + c;
+                size_t w = ((o * of_group + c) * s->kernel_h + v * rows + t) * s->kernel_w + u;
                 sum += (int64_t)(value_of(d->x.p[at], p->is_signed) - p->zero) *
                        (value_of(d->w.p[w], p->w_is_signed) - w_zero);
             }
         }
+    }
+    return sum;
+}
+
+static int32_t expected_sum(const problem *p, const data *d, size_t n, size_t y, size_t x, size_t o)
+{
+    const ln_window_1d *depth = &p->depth.window;
+    int64_t sum = p->has_no_bias ? 0 : d->bias[o];
+    if (p->depth.out == 0)
+        return (int32_t)(uint32_t)(uint64_t)(sum + expected_plane_sum(p, d, n, 0, y, x, o));
+    for (size_t v = 0; v < depth->kernel; v++) {
+        size_t in = n % p->depth.out * depth->stride + v * depth->dilation - depth->pad;
+        if (in < depth->in)
+            sum += expected_plane_sum(p, d, n / p->depth.out * depth->in + in, v, y, x, o);
     }
     return (int32_t)(uint32_t)(uint64_t)sum;
 }
@@ -113,7 +132,7 @@ static void check_results(const problem *p, const data *d, const ln_epilogue_i8 
 {
     const ln_conv_shape *s = &p->shape;
     size_t i = 0;
-    for (size_t n = 0; n < s->batch; n++)
+    for (size_t n = 0; n < s->batch * ln_max(1, p->depth.out); n++)
         for (size_t row = 0; row < s->out_h; row++)
             for (size_t x = 0; x < s->out_w; x++)
                 for (size_t o = 0; o < s->out_channels; o++, i++)
@@ -129,7 +148,7 @@ static ln_pool *pool; // NULL: one thread
 static void run_sets(const problem *p, const data *d, const int8_t *packed)
 {
     const ln_conv_shape *s = &p->shape;
-    const size_t count = s->batch * s->out_h * s->out_w * s->out_channels;
+    const size_t count = s->batch * ln_max(1, p->depth.out) * s->out_h * s->out_w * s->out_channels;
     const size_t y_bytes = count * (p->is_rescaled || p->result == LN_I8_TO_BYTES ? 1 : 4);
     guarded y = guarded_make((y_bytes + 3) / 4, true);
     guarded workspace = guarded_make((ln_conv_i8_workspace(s) + 63) / 64 * 16 + 16, false);
@@ -145,6 +164,7 @@ static void run_sets(const problem *p, const data *d, const int8_t *packed)
     const ln_conv_i8_args args = {
         .rescale = p->is_rescaled ? &rescale : NULL,
         .shape = *s,
+        .depth = p->depth,
         .x = d->x.p,
         .is_signed = p->is_signed,
         .zero = p->zero,
@@ -197,7 +217,8 @@ static void fill_rescaling(data *d)
 static void check_filled(const problem *p, bool is_largest)
 {
     const ln_conv_shape *s = &p->shape;
-    const size_t x_count = s->batch * s->in_h * s->in_w * s->in_channels;
+    const size_t x_count =
+        s->batch * (p->depth.out ? p->depth.window.in : 1) * s->in_h * s->in_w * s->in_channels;
     data d = {.x = bytes_make(x_count)};
     const size_t w_count =
         s->out_channels * (s->in_channels / s->group) * s->kernel_h * s->kernel_w;
@@ -493,8 +514,54 @@ TEST(the_largest_sums_of_small_kernels_are_exact)
     }
 }
 
+// Some of 1x1x1, and some whose kernel is as that of windows or of Winograd.
+static problem random_volume(bool is_depthwise)
+{
+    problem p = random_problem(is_depthwise);
+    ln_conv_shape *s = &p.shape;
+    ln_window_1d depth = {.in = 1 + test_random() % 6,
+                          .kernel = 1 + test_random() % 4,
+                          .stride = 1 + test_random() % 2,
+                          .dilation = 1 + test_random() % 2,
+                          .pad = test_random() % 3};
+    const bool is_point = test_random() % 8 == 0, is_square = test_random() % 8 == 0;
+    if (is_point)
+        depth.kernel = s->kernel_h = s->kernel_w = 1;
+    if (is_point || is_square) {
+        depth.stride = s->stride_h = s->stride_w = s->dilation_h = s->dilation_w = 1;
+        depth.pad = s->pad_top = s->pad_left = test_random() % 2;
+    }
+    if (is_square) {
+        depth.kernel = s->kernel_w = 3;
+        s->kernel_h = 1;
+        s->in_h = 8 + test_random() % 8;
+        s->in_w = 12;
+        s->in_channels = s->out_channels = 32;
+        s->group = is_depthwise ? 32 : 1;
+    }
+    s->out_h = out_of(s->in_h, s->kernel_h, s->stride_h, s->dilation_h, s->pad_top);
+    s->out_w = out_of(s->in_w, s->kernel_w, s->stride_w, s->dilation_w, s->pad_left);
+    s->kernel_h *= depth.kernel;
+    p.depth.window = depth;
+    p.depth.out = out_of(depth.in, depth.kernel, depth.stride, depth.dilation, depth.pad);
+    return p;
+}
+
+TEST(convolutions_of_volumes_are_exact)
+{
+    CHECK_OK(ln_pool_create(2, &pool));
+    for (int i = 0; i < 200; i++) {
+        problem p = random_volume(i % 2);
+        if (p.depth.out > 0 && p.shape.out_h > 0 && p.shape.out_w > 0)
+            check_problem(&p);
+    }
+    ln_pool_release(pool);
+    pool = NULL;
+}
+
 TEST_LIST(convolutions_are_exact, depthwise_convolutions_are_exact,
           windows_of_depthwise_convolutions_are_exact, kernels_of_many_taps_are_exact,
           large_depthwise_images_are_exact, large_images_of_few_channels_are_exact,
           large_results_that_are_rescaled_are_exact, the_largest_sums_are_exact,
-          small_kernels_are_exact, the_largest_sums_of_small_kernels_are_exact)
+          small_kernels_are_exact, the_largest_sums_of_small_kernels_are_exact,
+          convolutions_of_volumes_are_exact)
