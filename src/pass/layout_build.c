@@ -34,20 +34,25 @@ bool ln_layout_is_image(const ln_tensor_entry *entry)
         return false;
     const tl_tensor *t = entry->tensor;
     const uint64_t types = LN_TYPE(TL_FLOAT) | LN_TYPES_BYTE;
-    return (types >> t->dtype & 1) && (t->ndim == 3 || t->ndim == 4) && t->len > 0;
+    return (types >> t->dtype & 1) && t->ndim >= 3 && t->ndim <= 5 && t->len > 0;
 }
 
 ln_layout_dims ln_layout_dims_of(const ln_layout_build *build, const char *tname)
 {
-    const int *d = ln_layout_find(build, tname)->tensor->dims;
-    bool is_row = ln_layout_find(build, tname)->tensor->ndim == 3;
-    return (ln_layout_dims){{d[0], d[1], is_row ? 1 : d[2], is_row ? d[2] : d[3]}};
+    const tl_tensor *t = ln_layout_find(build, tname)->tensor;
+    return ln_layout_dims_from(t->ndim, t->dims);
+}
+
+ln_layout_dims ln_layout_dims_from(int rank, const int *d)
+{
+    const int height = rank == 3 ? 1 : rank == 4 ? d[2] : d[2] * d[3];
+    return (ln_layout_dims){{d[0], d[1], height, d[rank - 1]}};
 }
 
 int ln_layout_nhwc_axis(const ln_layout_build *build, const char *tname, int axis)
 {
-    static const int of_image[] = {0, 3, 1, 2}, of_row[] = {0, 3, 2};
-    return ln_layout_find(build, tname)->tensor->ndim == 3 ? of_row[axis] : of_image[axis];
+    static const int axes[][5] = {{0, 3, 2}, {0, 3, 1, 2}, {0, 3, -1, -1, 2}};
+    return axes[ln_layout_find(build, tname)->tensor->ndim - 3][axis];
 }
 
 static const ln_op *find_maker(const ln_layout_build *build, const char *tname, const char *optype)
@@ -61,22 +66,22 @@ static const char *first_in(const ln_op *op)
     return ((const ln_tensor_list_entry *)op->op_arg->tensors_in->data)->name;
 }
 
-// The image of height 1 that a row is a view of; NULL if there is none.
+// The image that a row or volume is a view of; NULL if there is none.
 static const char *find_lifted(const ln_layout_build *build, const char *tname)
 {
     const ln_op *maker = find_maker(build, tname, "reshape");
     const ln_tensor_entry *image = maker ? ln_layout_find(build, first_in(maker)) : NULL;
     if (!ln_layout_is_image(image) || image->tensor->ndim != 4)
         return NULL;
-    ln_layout_dims row = ln_layout_dims_of(build, tname);
-    return memcmp(row.d, image->tensor->dims, sizeof row.d) == 0 ? image->name : NULL;
+    ln_layout_dims lifted = ln_layout_dims_of(build, tname);
+    return memcmp(lifted.d, image->tensor->dims, sizeof lifted.d) == 0 ? image->name : NULL;
 }
 
 // The NHWC form that the image is made from; NULL if it is made otherwise.
 static const char *find_origin(const ln_layout_build *build, const char *tname)
 {
     const ln_tensor_entry *entry = ln_layout_find(build, tname);
-    if (ln_layout_is_image(entry) && entry->tensor->ndim == 3)
+    if (ln_layout_is_image(entry) && entry->tensor->ndim != 4)
         tname = find_lifted(build, tname);
     const ln_op *maker = tname ? find_maker(build, tname, "transpose") : NULL;
     if (!maker)
@@ -224,14 +229,14 @@ const char *ln_layout_lifted(ln_layout_build *build, const char *tname)
     return status == LN_OK ? ln_layout_last_made(build) : NULL;
 }
 
-// An image of height 1, then its view as a row.
-static ln_status emit_row_back(ln_layout_build *build, const char *nhwc, const char *tname)
+// An image, then its view as a row or volume.
+static ln_status emit_view_back(ln_layout_build *build, const char *nhwc, const char *tname)
 {
     char *image = ln_layout_new_name(build, tname, "image");
     ln_list *ins = image ? ln_tensor_list_append(NULL, "src", image) : NULL;
     ln_list *outs = ln_tensor_list_append(NULL, "dst", tname);
-    const int *dims = ln_layout_find(build, tname)->tensor->dims;
-    ln_list *params = ln_param_list_append_array_int(NULL, "dims", 3, dims);
+    const tl_tensor *t = ln_layout_find(build, tname)->tensor;
+    ln_list *params = ln_param_list_append_array_int(NULL, "dims", t->ndim, t->dims);
     ln_status status =
         image ? ln_layout_emit_transpose(build, nhwc, image, from_last) : LN_NO_MEMORY;
     status = ln_layout_emit(build, "reshape", "row", ins, outs, params,
@@ -242,8 +247,8 @@ static ln_status emit_row_back(ln_layout_build *build, const char *nhwc, const c
 
 ln_status ln_layout_emit_back(ln_layout_build *build, const char *nhwc, const char *tname)
 {
-    if (ln_layout_find(build, tname)->tensor->ndim == 3)
-        return emit_row_back(build, nhwc, tname);
+    if (ln_layout_find(build, tname)->tensor->ndim != 4)
+        return emit_view_back(build, nhwc, tname);
     return ln_layout_emit_transpose(build, nhwc, tname, from_last);
 }
 

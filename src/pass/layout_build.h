@@ -3,8 +3,8 @@
 //
 // An image [N, C, H, W] has an NHWC form, the same elements as [N, H, W, C]. The NHWC form of what
 // a rewritten operator made is known by the transpose that leads back from it; other NHWC forms are
-// made by a transpose of their own, once. A row [N, C, W] is an image of height 1, and has that
-// one's NHWC form.
+// made by a transpose of their own, once. A row [N, C, W] is an image of height 1, a volume
+// [N, C, D, H, W] one of height D * H; they have that one's NHWC form.
 
 #ifndef LN_PASS_LAYOUT_BUILD_H
 #define LN_PASS_LAYOUT_BUILD_H
@@ -33,7 +33,8 @@ typedef struct ln_layout_build {
 // The tensor of the model that an input or output stands for; NULL if there is none.
 const ln_tensor_entry *ln_layout_tensor(const ln_layout_build *build, const char *arg_name);
 
-// A tensor of floats or bytes, [N, C, H, W] or [N, C, W] with elements, whose shape is settled.
+// A tensor of floats or bytes, [N, C, H, W], [N, C, W] or [N, C, D, H, W] with elements, whose
+// shape is settled.
 bool ln_layout_is_image(const ln_tensor_entry *entry);
 
 // The dimensions of an image as [N, C, H, W].
@@ -43,7 +44,10 @@ typedef struct ln_layout_dims {
 
 ln_layout_dims ln_layout_dims_of(const ln_layout_build *build, const char *tname);
 
-// The axis of an image in its NHWC form.
+// `rank` dimensions of an image, a row or a volume as [N, C, H, W].
+ln_layout_dims ln_layout_dims_from(int rank, const int *dims);
+
+// The axis of an image in its NHWC form; -1 where that has no such axis.
 int ln_layout_nhwc_axis(const ln_layout_build *build, const char *tname, int axis);
 
 // Whether the image has an NHWC form already.
@@ -65,8 +69,8 @@ ln_status ln_layout_emit(ln_layout_build *build, const char *optype, const char 
 ln_status ln_layout_emit_transpose(ln_layout_build *build, const char *src, const char *dst,
                                    const int axes[4]);
 
-// The name of the tensor as [N, C, H, W], of which a row becomes a view; NULL with a recorded
-// failure.
+// The name of the tensor as [N, C, H, W], of which a row or a volume becomes a view; NULL with a
+// recorded failure.
 const char *ln_layout_lifted(ln_layout_build *build, const char *tname);
 
 // ---- What many rewrites need ----
@@ -89,7 +93,8 @@ bool ln_layout_is_free(const ln_layout_build *build, const char *tname);
 ln_status ln_layout_emit_nhwc(ln_layout_build *build, const char *optype, const char *out_arg,
                               ln_list *ins, ln_list *params, bool is_complete);
 
-// Appends the transpose, and the view of a row, that lead from an NHWC form back to `tname`.
+// Appends the transpose, and the view of a row or volume, that lead from an NHWC form back to
+// `tname`.
 ln_status ln_layout_emit_back(ln_layout_build *build, const char *nhwc, const char *tname);
 
 // Appends `optype` with one new tensor `dst` as its output, whose name is returned; NULL with a

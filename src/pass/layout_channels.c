@@ -13,6 +13,11 @@
 
 // ---- Along an axis ----
 
+static int nhwc_axis(const ln_layout_build *build, int axis)
+{
+    return ln_layout_nhwc_axis(build, ln_layout_first_out(build), axis);
+}
+
 static bool fits_along_axis(const ln_layout_build *build)
 {
     bool has_nhwc = false;
@@ -24,12 +29,8 @@ static bool fits_along_axis(const ln_layout_build *build)
             return false;
         has_nhwc = has_nhwc || ln_layout_has_nhwc(build, in->name);
     }
-    return has_nhwc;
-}
-
-static int nhwc_axis(const ln_layout_build *build, int axis)
-{
-    return ln_layout_nhwc_axis(build, ln_layout_first_out(build), axis);
+    const ln_param_entry *axis = ln_param_list_find(build->op->op_arg->params, "axis");
+    return has_nhwc && axis && nhwc_axis(build, axis->value_int) >= 0;
 }
 
 static ln_status rewrite_along_axis(ln_layout_build *build)

@@ -15,19 +15,34 @@ static int rank_of(const ln_layout_build *build, const char *tname)
     return ln_layout_find(build, tname)->tensor->ndim;
 }
 
+// An axis of `t` as one of a volume; 1 if it has not so many.
+static int dim_of_volume(const tl_tensor *t, int axis)
+{
+    const int at = axis - 5 + t->ndim;
+    return at < 0 ? 1 : t->dims[at];
+}
+
+// The planes of a volume are rows of one image: an operand has them all, or one row for all.
+static bool has_rows_of_volume(const tl_tensor *operand, const tl_tensor *volume)
+{
+    const int depth = dim_of_volume(operand, 2), height = dim_of_volume(operand, 3);
+    return (depth == 1 && height == 1) || (depth == volume->dims[2] && height == volume->dims[3]);
+}
+
 // Whether each element of an input meets one element of the output, or is repeated over it: an
 // image of the same shape, one number, or what has as many axes.
 static bool is_operand(const ln_layout_build *build, const char *tname, bool *has_nhwc)
 {
     const ln_tensor_entry *entry = ln_layout_find(build, tname);
-    int ndim = rank_of(build, ln_layout_first_out(build));
+    const tl_tensor *out = ln_layout_find(build, ln_layout_first_out(build))->tensor;
+    const int ndim = out->ndim;
     if (!entry || entry->is_open)
         return false;
     if (entry->tensor->len == 1 && entry->tensor->ndim < ndim)
         return true;
     const uint64_t types = LN_TYPE(TL_FLOAT) | LN_TYPES_BYTE;
     if (!(types >> entry->tensor->dtype & 1) || entry->tensor->ndim > ndim ||
-        entry->tensor->len == 0)
+        entry->tensor->len == 0 || (ndim == 5 && !has_rows_of_volume(entry->tensor, out)))
         return false;
     *has_nhwc = *has_nhwc || (entry->tensor->ndim == ndim && ln_layout_has_nhwc(build, tname));
     return true;
@@ -50,16 +65,15 @@ bool ln_layout_fits_elementwise(const ln_layout_build *build)
 static const char *widened_nhwc(ln_layout_build *build, const char *tname)
 {
     const tl_tensor *t = ln_layout_find(build, tname)->tensor;
-    int dims[4] = {1, 1, 1, 1}, ndim = rank_of(build, ln_layout_first_out(build));
-    for (int i = 0; i < t->ndim; i++) {
-        int at = ndim - t->ndim + i;
-        dims[ndim == 3 && at == 2 ? 3 : at] = t->dims[i];
-    }
+    int all[5] = {1, 1, 1, 1, 1}, ndim = rank_of(build, ln_layout_first_out(build));
+    for (int i = 0; i < t->ndim; i++)
+        all[ndim - t->ndim + i] = t->dims[i];
+    const ln_layout_dims dims = ln_layout_dims_from(ndim, all);
     char *image = ln_layout_new_name(build, tname, "image");
     char *nhwc = ln_layout_new_name(build, tname, "last");
     ln_list *ins = ln_tensor_list_append(NULL, "src", tname);
     ln_list *outs = image ? ln_tensor_list_append(NULL, "dst", image) : NULL;
-    ln_list *params = ln_param_list_append_array_int(NULL, "dims", 4, dims);
+    ln_list *params = ln_param_list_append_array_int(NULL, "dims", 4, dims.d);
     ln_status status =
         ln_layout_emit(build, "reshape", "image", ins, outs, params, ins && outs && params && nhwc);
     if (status == LN_OK)

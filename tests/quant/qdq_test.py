@@ -951,6 +951,50 @@ CASES["a_convolution_of_rows_in_groups"] = convolution_of_rows(2, ("s8", "s8"))
 CASES["a_depthwise_convolution_of_rows"] = convolution_of_rows(6, ("u8", "u8"), 100)
 
 
+def sums_of_volumes(x, w, strides, dilations, pads, group):
+    """A convolution of volumes [N, C, D, H, W] by weights [O, C / group, ...]."""
+    out, of_group = w.shape[:2]
+    padded = np.pad(x, ((0, 0), (0, 0)) + pads)
+    sizes = [(n - d * (k - 1) - 1) // s + 1 for n, d, k, s in zip(padded.shape[2:], dilations, w.shape[2:], strides)]
+    y = np.zeros((len(x), out, *sizes))
+    for o in range(out):
+        first = o // (out // group) * of_group
+        for taps in np.ndindex(*w.shape[2:]):
+            seen = padded[:, first:first + of_group]
+            for axis, (t, d, s, n) in enumerate(zip(taps, dilations, strides, sizes)):
+                seen = seen.take(range(t * d, t * d + (n - 1) * s + 1, s), axis + 2)
+            y[:, o] += np.einsum("ncdhw,c->ndhw", seen, w[(o, slice(None)) + taps])
+    return y
+
+
+def convolution_of_volumes(kernel, channels=(6, 8), group=1, strides=(1, 1, 1), dilations=(1, 1, 1), pads=((0, 0),) * 3,
+                           kinds=("u8", "s8"), zero=0):
+    """ConvInteger of volumes."""
+    def build(rng):
+        g = Graph(13)
+        a, b = numbers(rng, (2, channels[0], 5, 6, 7), kinds[0]), numbers(rng, (channels[1], channels[0] // group, *kernel), kinds[1])
+        za = zero_of(rng, kinds[0])
+        y = g.op("ConvInteger", [g.quantized(a, kinds[0], True), g.quantized(b, kinds[1]), g.quantized(np.array(za), kinds[0]),
+                                 g.quantized(np.array(zero), kinds[1])], strides=list(strides), dilations=list(dilations), group=group,
+                 pads=[p[0] for p in pads] + [p[1] for p in pads])
+        want = sums_of_volumes(a.astype(float) - za, b.astype(float) - zero, strides, dilations, pads, group)
+        built = exactly(g, y, "u8", want.astype("i4"))
+        built.number, built.is_on_cpu = 6, True
+        return built
+    return build
+
+
+for label, arguments in {
+        "": dict(kernel=(3, 3, 3), pads=((1, 1), (1, 1), (1, 1))), "_in_groups": dict(kernel=(2, 1, 3), group=2, strides=(2, 1, 2), pads=((0, 1), (2, 0), (1, 1))),
+        "_with_gaps": dict(kernel=(2, 3, 2), dilations=(3, 2, 1), pads=((2, 1), (1, 1), (0, 0)), kinds=("s8", "u8"), zero=90),
+        "_that_are_depthwise": dict(kernel=(3, 2, 2), channels=(20, 20), group=20, pads=((1, 1), (0, 1), (1, 0)), kinds=("u8", "u8"), zero=120),
+        "_with_steps_that_are_depthwise": dict(kernel=(2, 3, 3), channels=(9, 9), group=9, strides=(2, 2, 1), dilations=(2, 1, 1), pads=((1, 0), (1, 1), (1, 1))),
+        "_of_points": dict(kernel=(1, 1, 1), kinds=("s8", "s8")), "_of_points_with_steps": dict(kernel=(1, 1, 1), strides=(2, 1, 1)),
+        "_of_planes": dict(kernel=(1, 3, 3), channels=(16, 20), pads=((0, 0), (1, 1), (1, 1))), "_of_planes_outside": dict(kernel=(1, 2, 3), pads=((1, 2), (0, 0), (1, 1))),
+        "_of_depths": dict(kernel=(3, 1, 1), pads=((1, 1), (0, 0), (0, 0)))}.items():
+    CASES["sums_of_volumes" + label] = convolution_of_volumes(**arguments)
+
+
 @case
 def a_convolution_of_volumes(rng):
     g = Graph(13)

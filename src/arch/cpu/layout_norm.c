@@ -118,6 +118,8 @@ static bool read_group_norm(const ln_layout_build *build, group_norm *g)
     if (!ln_layout_is_float_image(build, g->src) ||
         !ln_layout_is_float_image(build, ln_layout_first_out(build)))
         return false;
+    if (ln_layout_find(build, g->src)->tensor->ndim == 5 && !ln_layout_has_nhwc(build, g->src))
+        return false; // what comes before is not on NHWC forms
     int channels = ln_layout_find(build, g->src)->tensor->dims[1];
     g->groups = g->groups ? g->groups : channels;
     return g->epsilon >= 0 && is_row(build, g->scale, channels) &&

@@ -33,7 +33,7 @@ static bool read_value(const ln_layout_build *build, pad *p)
 static bool read_pads(ln_call *call, int ndim, pad *p)
 {
     ln_pad_plan plan;
-    if (ln_pad_find(call, &plan) != LN_OK || !plan.is_known || plan.begins[0] != 0 ||
+    if (ndim > 4 || ln_pad_find(call, &plan) != LN_OK || !plan.is_known || plan.begins[0] != 0 ||
         plan.ends[0] != 0 || plan.begins[1] != 0 || plan.ends[1] != 0)
         return false;
     for (int i = 4 - ndim; i < 2; i++) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Layout of poolings, means over space and resizing.
 
-#include "arch/cpu/layout.h"
+#include "arch/cpu/layout_volume.h"
 
 #include <string.h>
 
@@ -24,7 +24,8 @@ typedef struct pool {
 
 static bool are_images(const ln_layout_build *build, const char *src)
 {
-    return ln_layout_is_free(build, src) && ln_layout_is_free(build, ln_layout_first_out(build)) &&
+    return ln_layout_is_free(build, src) && !ln_layout_is_volume(build, src) &&
+           ln_layout_is_free(build, ln_layout_first_out(build)) &&
            !build->op->op_arg->tensors_out->next;
 }
 
@@ -65,12 +66,14 @@ static bool read_pool(const ln_layout_build *build, pool *p)
     return read_window(&pooling.window, p);
 }
 
-// Alone, a pooling of floats is not worth two transposes; that of bytes has no other form.
+// Alone, a pooling of floats is not worth two transposes; that of bytes or volumes has no other
+// form.
 static bool fits_pool(const ln_layout_build *build)
 {
     pool p;
-    return read_pool(build, &p) &&
-           (ln_layout_has_nhwc(build, p.src) || !ln_layout_is_float_image(build, p.src));
+    return ln_layout_fits_volume_pool(build) ||
+           (read_pool(build, &p) &&
+            (ln_layout_has_nhwc(build, p.src) || !ln_layout_is_float_image(build, p.src)));
 }
 
 // As many windows as fit, or as the operator has where that differs.
@@ -91,6 +94,8 @@ static void add_out(const ln_layout_build *build, const pool *p, ln_layout_param
 static ln_status rewrite_pool(ln_layout_build *build)
 {
     pool p;
+    if (ln_layout_fits_volume_pool(build))
+        return ln_layout_rewrite_volume_pool(build);
     if (!read_pool(build, &p))
         return LN_FAIL(LN_INTERNAL, "'%s' is no pooling any more", build->op->op_arg->name);
     const char *src = ln_layout_nhwc(build, p.src);

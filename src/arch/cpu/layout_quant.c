@@ -2,6 +2,7 @@
 // Layout of quantized convolutions, and of what goes element by element over bytes.
 
 #include "arch/cpu/layout_conv.h"
+#include "arch/cpu/layout_volume.h"
 
 #include <string.h>
 
@@ -21,7 +22,7 @@ static bool is_image_of_sums(const ln_layout_build *build, const char *tname)
 {
     const ln_tensor_entry *entry = tname ? ln_layout_find(build, tname) : NULL;
     return entry && !entry->is_open && !entry->known && entry->tensor->dtype == TL_INT32 &&
-           (entry->tensor->ndim == 3 || entry->tensor->ndim == 4) && entry->tensor->len > 0;
+           entry->tensor->ndim >= 3 && entry->tensor->ndim <= 5 && entry->tensor->len > 0;
 }
 
 // Weights that are no constants are packed in each run.
@@ -31,7 +32,8 @@ static bool read_conv(const ln_layout_build *build, ln_layout_conv *c)
     const char *out = ln_layout_first_out(build);
     return is_byte(build, src) && ln_layout_is_free(build, src) &&
            (ln_layout_is_free(build, out) || is_image_of_sums(build, out)) && weight &&
-           ln_layout_is_image(ln_layout_find(build, weight)) && ln_layout_read_conv(build, 2, c);
+           ln_layout_is_image(ln_layout_find(build, weight)) &&
+           ln_layout_read_conv(build, ln_layout_is_volume(build, src) ? 3 : 2, c);
 }
 
 static bool fits_conv(const ln_layout_build *build)
@@ -87,6 +89,66 @@ static ln_list *conv_ins(const ln_layout_build *build, const char *src, const ch
     return ins;
 }
 
+static ln_layout_params conv_params(const ln_layout_conv *c, const tl_tensor *weight, int merged)
+{
+    const bool has_defaults = c->axis_count == 2;
+    ln_layout_params said = {0};
+    ln_layout_add_int(&said, "channels", weight->dims[0], 0);
+    ln_layout_add_ints(&said, "size", c->axis_count, c->size, 0);
+    ln_layout_add_ints(&said, "stride", c->axis_count, c->stride, has_defaults ? 1 : 0);
+    ln_layout_add_ints(&said, "padding", 2 * c->axis_count, c->padding, has_defaults ? 0 : -1);
+    ln_layout_add_ints(&said, "dilation", c->axis_count, c->dilation, has_defaults ? 1 : 0);
+    ln_layout_add_int(&said, "group", c->group / merged, 1);
+    ln_layout_add_conv_act(&said, c);
+    ln_layout_add_int(&said, "merged", merged, 1);
+    if (weight->dtype == TL_UINT8) {
+        said.list = ln_param_list_append_bool(said.list, "unsigned_weights", 1);
+        said.count++;
+    }
+    return said;
+}
+
+// Whether no plane meets another one.
+static bool is_of_planes(const ln_layout_conv *c)
+{
+    return c->size[0] == 1 && c->stride[0] == 1 && c->padding[0] == 0 && c->padding[3] == 0;
+}
+
+// That convolution of images, each of which is a plane.
+static ln_layout_conv conv_of_planes(const ln_layout_conv *c)
+{
+    ln_layout_conv planes = *c;
+    planes.axis_count = 2;
+    for (int i = 0; i < 2; i++) {
+        planes.size[i] = c->size[1 + i];
+        planes.stride[i] = c->stride[1 + i];
+        planes.dilation[i] = c->dilation[1 + i];
+        planes.padding[i] = c->padding[1 + i];
+        planes.padding[2 + i] = c->padding[4 + i];
+    }
+    return planes;
+}
+
+static ln_status emit_volume_conv(ln_layout_build *build, const ln_layout_conv *c, int merged,
+                                  const char *nhwc, const char *packed)
+{
+    const int *d = ln_layout_find(build, c->src)->tensor->dims;
+    const int volume[] = {d[0], d[2], d[3], d[4], d[1]}, planes[] = {d[0] * d[2], d[3], d[4], d[1]};
+    const bool of_planes = is_of_planes(c);
+    const ln_layout_conv said_conv = of_planes ? conv_of_planes(c) : *c;
+    const char *src =
+        ln_layout_emit_view(build, nhwc, of_planes ? 4 : 5, of_planes ? planes : volume);
+    bool is_complete = false;
+    if (!src)
+        return ln_error_status();
+    ln_list *ins = conv_ins(build, src, packed, &is_complete);
+    ln_layout_params said =
+        conv_params(&said_conv, ln_layout_find(build, c->weight)->tensor, merged);
+    const char *made = ln_layout_emit_step(build, "quant_conv_nhwc_cpu", "convolved", ins,
+                                           said.list, is_complete && ln_layout_are_complete(&said));
+    return made ? ln_layout_emit_volume_back(build, made) : ln_error_status();
+}
+
 static ln_status emit_conv(ln_layout_build *build, const ln_layout_conv *c, const char *packed)
 {
     const tl_tensor *weight = ln_layout_find(build, c->weight)->tensor;
@@ -94,15 +156,10 @@ static ln_status emit_conv(ln_layout_build *build, const ln_layout_conv *c, cons
     const char *src = ln_layout_nhwc(build, c->src);
     bool is_complete = false;
     LN_TRY(src ? emit_pack(build, c, merged, packed) : ln_error_status());
-    ln_layout_conv joined = *c;
-    joined.group /= merged;
+    if (c->axis_count == 3)
+        return emit_volume_conv(build, c, merged, src, packed);
     ln_list *ins = conv_ins(build, src, packed, &is_complete);
-    ln_layout_params said = ln_layout_conv_params(&joined, weight->dims[0], "direct");
-    ln_layout_add_int(&said, "merged", merged, 1);
-    if (weight->dtype == TL_UINT8) {
-        said.list = ln_param_list_append_bool(said.list, "unsigned_weights", 1);
-        said.count++;
-    }
+    ln_layout_params said = conv_params(c, weight, merged);
     return ln_layout_emit_nhwc(build, "quant_conv_nhwc_cpu", "dst", ins, said.list,
                                is_complete && ln_layout_are_complete(&said));
 }

@@ -18,7 +18,8 @@ static bool fits_rescale(const ln_layout_build *build)
         !ln_layout_is_free(build, ln_layout_first_out(build)))
         return false;
     const int axis = axis_of(build, src);
-    return axis >= 0 && axis < ln_layout_find(build, src)->tensor->ndim;
+    return axis >= 0 && axis < ln_layout_find(build, src)->tensor->ndim &&
+           ln_layout_nhwc_axis(build, src, axis) >= 0;
 }
 
 // The operator's inputs, with the NHWC form as `src`; shorter on failure.

@@ -340,56 +340,83 @@ ln_status ln_cpu_quant_conv_pack(ln_call *call)
 
 typedef struct convolution {
     ln_i8_product product;
-    int group, merged, channels, size[2], stride[2], padding[4], dilation[2];
-    int out[4];
+    int group, merged, channels, axes;
+    int size[3], stride[3], padding[6], dilation[3]; // of so many axes; padding before, then after
+    int out[5];
     ln_conv_shape shape;
+    ln_conv_i8_depth depth; // of volumes
 } convolution;
+
+static ln_status infer_shape(ln_call *call, convolution *c)
+{
+    const tl_tensor *src = ln_call_in(call, 0);
+    c->out[0] = src->dims[0];
+    c->out[c->axes + 1] = c->channels;
+    for (int i = 0; i < c->axes; i++) {
+        c->out[1 + i] = ln_output_dim_conv(src->dims[1 + i], c->size[i], c->stride[i],
+                                           c->padding[i], c->padding[c->axes + i], c->dilation[i]);
+        if (c->out[1 + i] < 0)
+            return ln_nhwc_pass_on(call, ln_error_status());
+    }
+    const int inputs = src->dims[c->axes + 1];
+    if (inputs % c->group != 0 || inputs / c->group % c->merged != 0 || c->channels % c->group != 0)
+        return ln_call_fail(call, LN_INVALID, "%d channels and %d outputs, %d groups", inputs,
+                            c->channels, c->group);
+    return LN_OK;
+}
+
+// The first axis of volumes. The kernel of the shape has the rows of all its depths.
+static void set_depth(const tl_tensor *src, convolution *c)
+{
+    c->depth = (ln_conv_i8_depth){.window = {.in = (size_t)src->dims[1],
+                                             .kernel = (size_t)c->size[0],
+                                             .stride = (size_t)c->stride[0],
+                                             .dilation = (size_t)c->dilation[0],
+                                             .pad = (size_t)c->padding[0]},
+                                  .out = (size_t)c->out[1]};
+    c->shape.kernel_h *= (size_t)c->size[0];
+}
 
 static ln_status read_shape(ln_call *call, convolution *c)
 {
     const tl_tensor *src = ln_call_in(call, 0);
-    c->out[0] = src->dims[0];
-    c->out[3] = c->channels;
-    for (int i = 0; i < 2; i++) {
-        c->out[1 + i] = ln_output_dim_conv(src->dims[1 + i], c->size[i], c->stride[i],
-                                           c->padding[i], c->padding[2 + i], c->dilation[i]);
-        if (c->out[1 + i] < 0)
-            return ln_nhwc_pass_on(call, ln_error_status());
-    }
-    if (src->dims[3] % c->group != 0 || src->dims[3] / c->group % c->merged != 0 ||
-        c->channels % c->group != 0)
-        return ln_call_fail(call, LN_INVALID, "%d channels and %d outputs, %d groups", src->dims[3],
-                            c->channels, c->group);
+    const int y = c->axes - 2, x = c->axes - 1; // the last two axes
+    LN_TRY(infer_shape(call, c));
     c->shape = weight_shape(
-        (const int[]){c->channels, src->dims[3] / c->group, c->size[0], c->size[1]}, c->group);
+        (const int[]){c->channels, src->dims[c->axes + 1] / c->group, c->size[y], c->size[x]},
+        c->group);
     c->shape.batch = (size_t)src->dims[0];
-    c->shape.in_h = (size_t)src->dims[1];
-    c->shape.in_w = (size_t)src->dims[2];
-    c->shape.out_h = (size_t)c->out[1];
-    c->shape.out_w = (size_t)c->out[2];
-    c->shape.stride_h = (size_t)c->stride[0];
-    c->shape.stride_w = (size_t)c->stride[1];
-    c->shape.dilation_h = (size_t)c->dilation[0];
-    c->shape.dilation_w = (size_t)c->dilation[1];
-    c->shape.pad_top = (size_t)c->padding[0];
-    c->shape.pad_left = (size_t)c->padding[1];
+    c->shape.in_h = (size_t)src->dims[1 + y];
+    c->shape.in_w = (size_t)src->dims[1 + x];
+    c->shape.out_h = (size_t)c->out[1 + y];
+    c->shape.out_w = (size_t)c->out[1 + x];
+    c->shape.stride_h = (size_t)c->stride[y];
+    c->shape.stride_w = (size_t)c->stride[x];
+    c->shape.dilation_h = (size_t)c->dilation[y];
+    c->shape.dilation_w = (size_t)c->dilation[x];
+    c->shape.pad_top = (size_t)c->padding[y];
+    c->shape.pad_left = (size_t)c->padding[x];
+    if (c->axes == 3)
+        set_depth(src, c);
     return ln_i8_check_packed(call, 1, ln_conv_i8_packed_bytes(&c->shape));
 }
 
 static ln_status read_convolution(ln_call *call, convolution *c)
 {
-    static const ln_nhwc_param params[] = {
+    const int rank = ln_call_in(call, 0)->ndim, axes = rank == 5 ? 3 : 2;
+    const ln_nhwc_param params[] = {
         {"group", 0, 1, offsetof(convolution, group)},
         {"merged", 0, 1, offsetof(convolution, merged)},
         {"channels", 0, 1, offsetof(convolution, channels)},
-        {"size", 2, 1, offsetof(convolution, size)},
-        {"stride", 2, 1, offsetof(convolution, stride)},
-        {"padding", 4, 0, offsetof(convolution, padding)},
-        {"dilation", 2, 1, offsetof(convolution, dilation)},
+        {"size", axes, 1, offsetof(convolution, size)},
+        {"stride", axes, 1, offsetof(convolution, stride)},
+        {"padding", 2 * axes, 0, offsetof(convolution, padding)},
+        {"dilation", axes, 1, offsetof(convolution, dilation)},
         {NULL, 0, 0, 0},
     };
-    LN_TRY(ln_nhwc_check_ranks(call, 1, (const int[]){4}));
+    LN_TRY(ln_nhwc_check_ranks(call, 1, (const int[]){axes + 2}));
     LN_TRY(ln_nhwc_read(call, params, c));
+    c->axes = axes;
     LN_TRY(read_act(call, &c->product.act));
     c->product.is_unsigned = ln_call_int(call, "unsigned_weights") != 0;
     return read_shape(call, c);
@@ -515,15 +542,17 @@ ln_status ln_cpu_infer_quant_conv_nhwc(ln_call *call)
     LN_TRY(ln_quant_product_read(call, c.channels, &p));
     LN_TRY(check_rescaling(call, &c, &p));
     const tl_tensor *zero = rescaling_of(call).zero;
-    LN_TRY(ln_call_out(call, 0, zero ? zero->dtype : p.dtype, 4, c.out));
+    LN_TRY(ln_call_out(call, 0, zero ? zero->dtype : p.dtype, c.axes + 2, c.out));
     return ln_cpu_call_infer_workspace(call, 1, conv_workspace(call, &c.shape));
 }
 
 double ln_cpu_macs_quant_conv_nhwc(const ln_call *call)
 {
     const tl_tensor *src = ln_call_in(call, 0), *dst = ln_call_dst(call, 0);
-    double products = src->dims[3] / ln_call_float(call, "group") / ln_call_float(call, "merged");
-    for (int i = 0; i < 2; i++)
+    const int axes = src->ndim - 2;
+    double products =
+        src->dims[axes + 1] / ln_call_float(call, "group") / ln_call_float(call, "merged");
+    for (int i = 0; i < axes; i++)
         products *= ln_call_float_at(call, "size", i);
     return dst ? dst->len * products : 0;
 }
@@ -550,6 +579,7 @@ ln_status ln_cpu_quant_conv_nhwc(ln_call *call)
     if (!workspace)
         return ln_error_status();
     ln_conv_i8_args args = {.shape = *shape,
+                            .depth = prepared->depth,
                             .x = src->data,
                             .is_signed = src->dtype == TL_INT8,
                             .packed = ln_call_in(call, 1)->data,

@@ -622,8 +622,8 @@ void ln_depthwise_i8_begin(ln_cpu_isa isa, const ln_conv_i8_args *a, void *works
         .rows = rows_of(a),
     };
     arrange(a, kernel, &parts, &d->taps);
-    if (kernel->run_windows && has_windows(s) && !a->depth.out &&
-        a->epilogue.result != LN_I8_TO_FLOATS && !a->zeros && s->out_channels >= kernel->channels) {
+    if (kernel->run_windows && has_windows(s) && a->epilogue.result != LN_I8_TO_FLOATS &&
+        !a->zeros && s->out_channels >= kernel->channels) {
         kernel->arrange_window(s->out_channels, a->packed, parts.windows);
         d->windows = parts.windows;
     }

@@ -536,14 +536,15 @@ static problem random_volume(bool is_depthwise)
         s->kernel_h = 1;
         s->in_h = 8 + test_random() % 8;
         s->in_w = 12;
-        s->in_channels = s->out_channels = 32;
-        s->group = is_depthwise ? 32 : 1;
+        s->in_channels = s->out_channels = is_depthwise ? 70 : 32;
+        s->group = is_depthwise ? 70 : 1;
     }
     s->out_h = out_of(s->in_h, s->kernel_h, s->stride_h, s->dilation_h, s->pad_top);
     s->out_w = out_of(s->in_w, s->kernel_w, s->stride_w, s->dilation_w, s->pad_left);
     s->kernel_h *= depth.kernel;
     p.depth.window = depth;
     p.depth.out = out_of(depth.in, depth.kernel, depth.stride, depth.dilation, depth.pad);
+    p.depth.out += is_point; // padding after the last plane
     return p;
 }
 
