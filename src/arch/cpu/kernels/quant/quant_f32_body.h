@@ -175,6 +175,8 @@ static void quant_range(size_t n, const float *x, float *low, float *high)
         memcpy(y + first, &greatest, sizeof greatest);                                             \
     }
 
+QUANT_GREATEST(4)
+QUANT_GREATEST(8)
 QUANT_GREATEST(16)
 QUANT_GREATEST(32)
 
@@ -197,8 +199,14 @@ static void quant_greatest_few(const ln_quant_window *w, uint8_t *y)
 static void quant_greatest(const ln_quant_window *w, void *y)
 {
     size_t first = 0;
-    if (w->channels < 16) {
+    if (w->channels < 4) {
         quant_greatest_few(w, y);
+    } else if (w->channels < 8) {
+        quant_greatest_4(w, 0, y);
+        quant_greatest_4(w, w->channels - 4, y);
+    } else if (w->channels < 16) {
+        quant_greatest_8(w, 0, y);
+        quant_greatest_8(w, w->channels - 8, y);
     } else if (w->channels < 32) {
         quant_greatest_16(w, 0, y);
         quant_greatest_16(w, w->channels - 16, y);
