@@ -18,7 +18,7 @@ static const struct {
     const char *name;
     size_t waiver_count; // a rule with rows counts once for each
 } sets[] = {
-    {&ln_rules_general, "general", 147},
+    {&ln_rules_general, "general", 149},
     {&ln_rules_core, "core", 78},
     {&ln_rules_cpu, "cpu", 9},
     {&ln_rules_ref, "ref", 0},

@@ -1033,6 +1033,34 @@ for label, arguments in {
     CASES["a_dynamic_convolution_with_" + label] = dynamic_convolution(*arguments)
 
 
+def scaled_once(is_conv, scale_shape=(), act="Relu"):
+    """ConvInteger or MatMulInteger, Cast, a constant, a bias, an activation."""
+    def build(rng):
+        g = Graph(13)
+        a = numbers(rng, (2, 3, 5, 6), "u8") if is_conv else numbers(rng, (4, 9), "u8")
+        b = numbers(rng, (7, 3, 3, 3), "u8") if is_conv else numbers(rng, (9, 7), "u8")
+        za, zb = zero_of(rng, "u8"), zero_of(rng, "u8")
+        scale = rng.uniform(0.001, 0.002, scale_shape).astype("f4")
+        added = rng.uniform(-1, 1, (7, 1, 1) if is_conv else (7,)).astype("f4")
+        ins = [g.quantized(a, "u8", True), g.quantized(b, "u8"), g.quantized(np.array(za), "u8"), g.quantized(np.array(zb), "u8")]
+        sums = g.op("ConvInteger", ins, pads=[1, 1, 1, 1]) if is_conv else g.op("MatMulInteger", ins)
+        scaled = g.op("Mul", [g.op("Cast", [sums], to=1), g.number(scale)])
+        y = with_activation(g, g.op("Add", [scaled, g.number(added)]), Want(0, 0), act)[0]
+        fa, fb = a.astype(float) - za, b.astype(float) - zb
+        want = convolution(fa, fb, np.zeros(7), 1, 1).y if is_conv else fa @ fb
+        built = Case(g, y, ends_of_floats(ACTIVATIONS[act][1](want * scale.astype(float) + added)), 1)
+        built.is_on_cpu = True
+        return built
+    return build
+
+
+CASES["sums_of_images_are_scaled_once"] = scaled_once(True)
+CASES["sums_of_images_are_scaled_once_as_a_row"] = scaled_once(True, (1, 1), "SiLU")
+CASES["sums_of_rows_are_scaled_once"] = scaled_once(False)
+CASES["sums_of_columns_are_scaled_once"] = scaled_once(False, (7,))
+CASES["sums_of_each_row_are_scaled_once"] = scaled_once(False, (4, 1))
+
+
 # What is between rules, operands and kernels, in every sample.
 ALWAYS = {"Conv/Clip/u8-s8-u8", "MatMul/Clip/s8-s8-s8", "Conv/to_floats/Relu", "MatMul/to_floats/Clip", "Gemm/SiLU/u8-s8-u8",
           "Conv/Relu6/s8-s8-s8", "ConvDepthwise/u8-s8-u8/float/channels", "Gemm/s8-s8-s8/int32/channels", "Add/Clip/u8-s8-u8",
