@@ -401,7 +401,7 @@ size_t ln_conv_i8_workspace(const ln_conv_shape *s)
     if (s->out_channels > SIZE_MAX / 4096 / (fours_of(s) + 1))
         return SIZE_MAX;
     size_t bytes = workspace_of_bytes(s);
-    if (ln_winograd_i8_fits(s))
+    if (ln_winograd_i8_fits(s, false))
         bytes = ln_max(bytes, ln_winograd_i8_workspace(s));
     return bytes;
 }
@@ -646,8 +646,8 @@ void ln_conv_i8(ln_cpu_isa isa, const ln_conv_i8_args *args, void *workspace, ln
     const ln_conv_shape *s = &args->shape;
     if (plane_count(args) * s->out_h * s->out_w * s->out_channels == 0)
         return;
-    if (ln_winograd_i8_select(isa)->multiply && !args->zeros && !args->depth.out &&
-        ln_winograd_i8_fits(s)) {
+    if (ln_winograd_i8_select(isa)->multiply && !args->depth.out &&
+        ln_winograd_i8_fits(s, args->zeros != NULL)) {
         ln_winograd_i8(isa, args, workspace, pool);
         return;
     }

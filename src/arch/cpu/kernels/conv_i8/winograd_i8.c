@@ -23,7 +23,10 @@
 // other transforms.
 #define MIN_TILES    12
 #define MIN_CHANNELS 16
-#define MOST_INPUTS  1827 // channels, for which sums are exact
+
+// Channels for which sums are exact, without zero points of weights and with them.
+#define MOST_INPUTS            1827
+#define MOST_INPUTS_WITH_ZEROS 917
 
 static size_t tiles_of(const ln_conv_shape *s)
 {
@@ -35,13 +38,13 @@ static size_t panels_of(const ln_conv_shape *s)
     return ln_div_up(s->out_channels, COLUMNS);
 }
 
-bool ln_winograd_i8_fits(const ln_conv_shape *s)
+bool ln_winograd_i8_fits(const ln_conv_shape *s, bool has_zeros)
 {
     return s->group == 1 && s->kernel_h == 3 && s->kernel_w == 3 && s->stride_h == 1 &&
            s->stride_w == 1 && s->dilation_h == 1 && s->dilation_w == 1 &&
            s->in_channels % 4 == 0 && s->in_channels >= MIN_CHANNELS &&
-           s->in_channels <= MOST_INPUTS && s->out_channels >= MIN_CHANNELS &&
-           tiles_of(s) >= MIN_TILES;
+           s->in_channels <= (has_zeros ? MOST_INPUTS_WITH_ZEROS : MOST_INPUTS) &&
+           s->out_channels >= MIN_CHANNELS && tiles_of(s) >= MIN_TILES;
 }
 
 // ---- Workspace ----
@@ -163,12 +166,14 @@ static void multiply_panel(const winograd_job *j, size_t panel, size_t tiles, si
                            size_t channels, const task_memory *memory, int32_t *sums)
 {
     const ln_conv_i8_args *a = j->args;
+    static const int32_t no_zeros[COLUMNS];
     const size_t in = a->shape.in_channels, step = j->size.channels;
-    const ln_winograd_i8_weights weights = {.fours =
-                                                a->packed + (panel * 9 * in + channel) * COLUMNS,
-                                            .count = channels / 4,
-                                            .tap_step = in * COLUMNS,
-                                            .position_step = step * COLUMNS};
+    const ln_winograd_i8_weights weights = {
+        .fours = a->packed + (panel * 9 * in + channel) * COLUMNS,
+        .zeros = a->zeros ? a->zeros + panel * COLUMNS : no_zeros,
+        .count = channels / 4,
+        .tap_step = in * COLUMNS,
+        .position_step = step * COLUMNS};
     j->kernels->transform_weights(&weights, memory->weights);
     for (size_t i = 0; i < POSITIONS; i++) {
         const ln_winograd_i8_product product = {.inputs = memory->inputs + i * MAX_TILES * step,

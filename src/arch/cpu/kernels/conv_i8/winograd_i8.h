@@ -4,8 +4,9 @@
 //
 // Winograd's transforms of inputs only add, and those of weights halve: twice each of them is an
 // integer, so what comes out is four times the sum. Transformed inputs are at most 4 * 255,
-// weights 9 * 128, by absolute value. Products are summed in 32 bits, which wrap; four times a sum
-// of at most 9 * 1827 products of 255 * 128 is below 2^31, and comes out right.
+// weights 9 * 128, or 9 * 255 less a zero point, by absolute value. Products are summed in 32 bits,
+// which wrap; four times a sum of at most 9 * 1827 products of 255 * 128, or 9 * 917 of 255 * 255,
+// is below 2^31, and comes out right.
 //
 // Weights are transformed in the run, some panels at a time, from those of conv_i8.h: packed ones
 // are the same for all sets of instructions.
@@ -17,8 +18,8 @@
 
 LN_CPPSTART
 
-// Weights have no zero points.
-bool ln_winograd_i8_fits(const ln_conv_shape *shape);
+// With zero points of weights or without.
+bool ln_winograd_i8_fits(const ln_conv_shape *shape, bool has_zeros);
 
 // Only what fits. The workspace has the same size on every machine.
 size_t ln_winograd_i8_workspace(const ln_conv_shape *shape);
@@ -39,6 +40,7 @@ typedef struct ln_winograd_i8_inputs {
 
 typedef struct ln_winograd_i8_weights {
     const int8_t *fours;  // of a panel's 16 columns
+    const int32_t *zeros; // of these, which are subtracted
     size_t count;         // of fours
     size_t tap_step;      // bytes from a tap to the next
     size_t position_step; // words of the result

@@ -97,8 +97,8 @@ VF_VERB void mix_weights(const __m256i g[3], __m256i to[4])
     to[3] = _mm256_add_epi16(g[2], g[2]);
 }
 
-// Even or odd bytes of a four of eight columns.
-VF_VERB void transform_pairs(const ln_winograd_i8_weights *w, const int8_t *fours,
+// Even or odd bytes of a four of eight columns, less their zero points.
+VF_VERB void transform_pairs(const ln_winograd_i8_weights *w, const int8_t *fours, __m256i zeros,
                              const bool is_odd, int16_t *to)
 {
     __m256i half[3][4];
@@ -109,6 +109,7 @@ VF_VERB void transform_pairs(const ln_winograd_i8_weights *w, const int8_t *four
         for (size_t y = 0; y < 3; y++) {
             g[y] = _mm256_loadu_si256((const void *)(fours + (3 * y + x) * w->tap_step));
             g[y] = _mm256_srai_epi16(is_odd ? g[y] : _mm256_slli_epi16(g[y], 8), 8);
+            g[y] = _mm256_sub_epi16(g[y], zeros);
         }
         mix_weights(g, half[x]);
     }
@@ -123,13 +124,21 @@ VF_VERB void transform_pairs(const ln_winograd_i8_weights *w, const int8_t *four
     }
 }
 
+// The zero points of eight columns, each twice.
+VF_VERB __m256i load_zeros(const int32_t *zeros)
+{
+    const __m256i all = _mm256_loadu_si256((const void *)zeros);
+    return _mm256_blend_epi16(all, _mm256_slli_epi32(all, 16), 0xaa);
+}
+
 static void transform_weights(const ln_winograd_i8_weights *w, int16_t *to)
 {
+    const __m256i zeros[2] = {load_zeros(w->zeros), load_zeros(w->zeros + 8)};
     for (size_t i = 0; i < w->count; i++, to += 4 * LANES) {
         const int8_t *fours = w->fours + i * 4 * LN_TILE_I8_LANES;
         for (size_t j = 0; j < 2; j++) {
-            transform_pairs(w, fours + 32 * j, false, to + j * LANES);
-            transform_pairs(w, fours + 32 * j, true, to + (2 + j) * LANES);
+            transform_pairs(w, fours + 32 * j, zeros[j], false, to + j * LANES);
+            transform_pairs(w, fours + 32 * j, zeros[j], true, to + (2 + j) * LANES);
         }
     }
 }
