@@ -77,6 +77,21 @@ static void put_producer(json_out *j, const ln_preflight *report, const ln_model
     json_text(j, "producer", or_null(text));
 }
 
+// "a\x2cb" is "a,b"; in place. NULL stays NULL.
+static char *unescaped(char *name)
+{
+    char *to = name;
+    for (const char *from = name; from && *from; to++) {
+        unsigned byte;
+        const bool is_escape = sscanf(from, "\\x%2x", &byte) == 1;
+        *to = is_escape ? (char)byte : *from;
+        from += is_escape ? strlen("\\x2c") : 1;
+    }
+    if (to)
+        *to = '\0';
+    return name;
+}
+
 // "x=serve_x:0, y=4", which it writes into: names of a signature, and the tensors that they are,
 // which another subgraph than the model has as numbers.
 static void put_ends(json_out *j, const char *key, char *ends, bool is_model)
@@ -92,8 +107,8 @@ static void put_ends(json_out *j, const char *key, char *ends, bool is_model)
         if (tensor)
             *tensor++ = '\0';
         json_open(j, NULL, '{');
-        json_text(j, "name", end);
-        json_text(j, "tensor", is_model ? tensor : NULL);
+        json_text(j, "name", unescaped(end));
+        json_text(j, "tensor", is_model ? unescaped(tensor) : NULL);
         json_close(j, '}');
     }
     json_close(j, ']');

@@ -131,6 +131,15 @@ class Resolvers(unittest.TestCase):
         self.assertRaisesRegex(lightnetrt.NotFoundError, "no signature 'length'.*'minus', 'size'", lightnetrt.load, data, signature="length")
         self.assertRaisesRegex(TypeError, "signature takes the name of a signature, not 1", lightnetrt.load, data, signature=1)
 
+    def test_names_of_signatures_are_any(self):
+        names = ["a, b=1", "x -> y (subgraph 1)", "\\x2c"]
+        t = [tf.tensor(name, "float32", (2,)) for name in names]
+        ends = {0: [{0: names[1 - i], 1: tf.Number("I", i)} for i in (0, 1)], 1: [{0: names[2], 1: tf.Number("I", 2)}], 2: "serve"}
+        i = opened(tf.model(t, [("SUB", names[:2], names[2:], {"act": 0})], names[:2], names[2:], **{"7": [ends]}))
+        self.assertEqual(i.get_signature_list(), {"serve": {"inputs": [names[1], names[0]], "outputs": [names[2]]}})
+        got = i.get_signature_runner("serve")(**{names[1]: np.float32([5, 7]), names[0]: np.float32([1, 2])})
+        self.assertEqual(got[names[2]].tolist(), [4, 5])
+
     def test_numbers_for_bytes_are_to_be_quantized(self):
         model = lightnetrt.load(bytes_in())
         with self.assertRaisesRegex(lightnetrt.DTypeError, r"input 'x' takes int8, the array has float32; .*x.astype\('int8'\); real numbers are quantized first: round\(x / scale\) \+ zero$"):

@@ -273,6 +273,13 @@ def test_a_signature_is_read_by_its_name():
     told = json.loads(run("inspect", write("n.tflite", tf.model(t, ops, ["a", "b"], ["c", "d"], **{"7": [ends]})), "--json").stdout)
     assert told["signatures"] == [{"name": "two", "subgraph": None, "inputs": [{"name": "x", "tensor": "a"}, {"name": "y", "tensor": "b"}],
                                    "outputs": [{"name": "sum", "tensor": "c"}, {"name": "rest", "tensor": "d"}]}], told["signatures"]
+    odd = ["a, b=1", "x -> y", "\\x2c (subgraph 3)", "(>=,\\"]
+    t = [tf.tensor(name, "float32", (2,)) for name in odd]
+    ops = [("ADD", odd[:2], odd[2:3], {"act": 0}), ("SUB", odd[:2], odd[3:], {"act": 0})]
+    ends = {0: [{0: odd[3 - i], 1: tf.Number("I", i)} for i in (0, 1)], 1: [{0: odd[3 - i], 1: tf.Number("I", i)} for i in (2, 3)], 2: "a -> b, c"}
+    told = json.loads(run("inspect", write("n.tflite", tf.model(t, ops, odd[:2], odd[2:], **{"7": [ends]})), "--json").stdout)
+    assert told["signatures"] == [{"name": "a -> b, c", "subgraph": None, "inputs": [{"name": odd[3 - i], "tensor": odd[i]} for i in (0, 1)],
+                                   "outputs": [{"name": odd[3 - i], "tensor": odd[i]} for i in (2, 3)]}], told["signatures"]
     data = pathlib.Path("signed/test_data_set_0")
     data.mkdir(parents=True)
     write("signed/model.tflite", make_seeds.entries())

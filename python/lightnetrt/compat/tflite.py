@@ -87,9 +87,14 @@ def _read_quantization(text):
             numpy.array([int(x) for x in words["zero"].split(",")] if words else [], numpy.int32), int(words.get("axis", 0)))
 
 
+def _unescaped(name):
+    return re.sub(r"\\x([0-9a-f]{2})", lambda found: chr(int(found[1], 16)), name)
+
+
 def _read_ends(text):
-    """{name in the signature: name of the tensor} of "x=serve_x:0, y=serve_y:0"."""
-    return dict(end.split("=", 1) for end in text.split(", ") if end)
+    """{name in the signature: name of the tensor} of "x=serve_x:0, y=serve_y:0"; "a\\x2cb" is "a,b"."""
+    ends = [end.split("=", 1) for end in text.split(", ") if end]
+    return {_unescaped(name): _unescaped(tensor) for name, tensor in ends}
 
 
 def _fields(data, table):

@@ -87,6 +87,13 @@ void ln_tflite_choose(ln_tflite_builder *b, const char *signature)
     refuse_signature(b, tables, signature);
 }
 
+// What separates names, and begins an escape, is "\x2c" within them.
+static void print_name(ln_text *text, const char *name)
+{
+    for (; *name; name++)
+        ln_text_printf(text, strchr("\\,=>(", *name) ? "\\x%02x" : "%c", *name);
+}
+
 // Of the subgraph that is the model the tensors are known by name.
 static void print_ends(ln_tflite_builder *b, ln_flat_vector maps, bool is_model, ln_text *text)
 {
@@ -95,9 +102,11 @@ static void print_ends(ln_tflite_builder *b, ln_flat_vector maps, bool is_model,
         int64_t tensor = ln_flat_number(b->file, map, 1, LN_FLAT_U32, 0);
         char name[256];
         ln_tflite_clean(b->file, ln_flat_text(b->file, map, 0), name, sizeof name);
-        ln_text_printf(text, "%s%s=", i ? ", " : "", name);
+        ln_text_puts(text, i ? ", " : "");
+        print_name(text, name);
+        ln_text_puts(text, "=");
         if (is_model && tensor >= 0 && (uint64_t)tensor < b->tensor_count)
-            ln_text_puts(text, b->tensors[tensor].name);
+            print_name(text, b->tensors[tensor].name);
         else
             ln_text_printf(text, "%lld", (long long)tensor);
     }
