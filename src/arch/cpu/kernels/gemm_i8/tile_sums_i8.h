@@ -25,11 +25,13 @@ static __attribute__((noinline)) void tile_subtract_zeros(const ln_tile_i8_args 
                                                           size_t columns, tile_sums *sums)
 {
     const ln_epilogue_i8 *e = &t->epilogue;
-    for (size_t i = 0; i < t->m; i++)
-        for (size_t j = 0; j < columns; j++)
-            sums->of[i][j] =
-                (int32_t)((uint32_t)sums->of[i][j] -
-                          (uint32_t)e->column_zeros[column + j] * (uint32_t)e->row_sums[i]);
+    uint32_t zeros[TILE_COLUMNS] = {0}; // apart from sums, so that vectors can be used
+    memcpy(zeros, e->column_zeros + column, columns * sizeof *zeros);
+    for (size_t i = 0; i < t->m; i++) {
+        const uint32_t row_sum = (uint32_t)e->row_sums[i];
+        for (size_t j = 0; j < TILE_COLUMNS; j++)
+            sums->of[i][j] = (int32_t)((uint32_t)sums->of[i][j] - zeros[j] * row_sum);
+    }
 }
 
 static __attribute__((noinline)) void tile_finish(const ln_tile_i8_args *t, size_t column,
