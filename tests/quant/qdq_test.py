@@ -990,7 +990,9 @@ for label, arguments in {
         "_that_are_depthwise": dict(kernel=(3, 2, 2), channels=(20, 20), group=20, pads=((1, 1), (0, 1), (1, 0)), kinds=("u8", "u8"), zero=120),
         "_with_steps_that_are_depthwise": dict(kernel=(2, 3, 3), channels=(9, 9), group=9, strides=(2, 2, 1), dilations=(2, 1, 1), pads=((1, 0), (1, 1), (1, 1))),
         "_of_points": dict(kernel=(1, 1, 1), kinds=("s8", "s8")), "_of_points_with_steps": dict(kernel=(1, 1, 1), strides=(2, 1, 1)),
-        "_of_planes": dict(kernel=(1, 3, 3), channels=(16, 20), pads=((0, 0), (1, 1), (1, 1))), "_of_planes_outside": dict(kernel=(1, 2, 3), pads=((1, 2), (0, 0), (1, 1))),
+        "_of_planes": dict(kernel=(1, 3, 3), channels=(16, 20), pads=((0, 0), (1, 1), (1, 1))), "_of_planes_with_steps": dict(kernel=(1, 3, 2), strides=(1, 2, 3), dilations=(1, 1, 2), pads=((0, 0), (1, 0), (0, 2))),
+        "_of_planes_after": dict(kernel=(1, 2, 1), pads=((0, 1), (0, 0), (0, 0))), "_without_padding": dict(kernel=(2, 2, 2)),
+        "_of_planes_outside": dict(kernel=(1, 2, 3), pads=((1, 2), (0, 0), (1, 1))),
         "_of_depths": dict(kernel=(3, 1, 1), pads=((1, 1), (0, 0), (0, 0)))}.items():
     CASES["sums_of_volumes" + label] = convolution_of_volumes(**arguments)
 

@@ -252,11 +252,12 @@ static bool read_resize(const ln_layout_build *build, resize *r)
            memcmp(in.d, out.d, 2 * sizeof *in.d) == 0;
 }
 
+// The linear one is worth two transposes alone, where it has no other form.
 static bool fits_resize(const ln_layout_build *build)
 {
     resize r;
     return read_resize(build, &r) && ln_layout_is_float_image(build, r.src) &&
-           ln_layout_has_nhwc(build, r.src);
+           (ln_layout_has_nhwc(build, r.src) || ln_streq(r.mode, "linear"));
 }
 
 static ln_status rewrite_resize(ln_layout_build *build)
