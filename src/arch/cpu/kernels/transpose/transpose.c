@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "arch/cpu/kernels/tasks.h"
+#include "arch/cpu/kernels/transpose/transpose_u8.h"
 #include "base/minmax.h"
 
 #define BYTES_PER_MICROSECOND 40000.0
@@ -63,10 +64,22 @@ PLAIN(uint8_t)
 PLAIN(uint16_t)
 PLAIN(uint64_t)
 
+static void transpose_bytes(const ln_transpose_matrices *m)
+{
+#ifdef SQUARE_SHUFFLES
+    for (size_t n = 0; m->rows >= 4 && m->columns >= 4 && n < m->count; n++)
+        transpose_squares(m, (const uint8_t *)m->x + n * m->x_next,
+                          (uint8_t *)m->y + n * m->y_next);
+    if (m->rows >= 4 && m->columns >= 4)
+        return;
+#endif
+    transpose_uint8_t(m);
+}
+
 static ln_transpose_u32_fn *byte_function(ln_cpu_isa isa, size_t columns, size_t y_step)
 {
     const bool has_planes = columns >= 2 && columns <= 4 && y_step == columns;
-    return has_planes ? ln_join_planes_select(isa) : transpose_uint8_t;
+    return has_planes ? ln_join_planes_select(isa) : transpose_bytes;
 }
 
 static ln_transpose_u32_fn *matrix_function(ln_cpu_isa isa, size_t elem_size, size_t columns,
