@@ -36,7 +36,7 @@ struct as_read {
     side_result result;
     as_read *in_floats; // the same with quotients in floats; NULL: there are none of halves
     bool takes_floats;  // the side that is judged may compute halves in floats
-    int measured_runs; // 0: not measured
+    int measured_runs;  // 0: not measured
     bool has_halves;
     bool has_huge;     // a number so large that its square is none in TL_FLOAT
     bool has_overflow; // and an operator whose result has no place for its number
@@ -419,7 +419,7 @@ static ln_context *clone_of(ln_context *ctx, side_result *out)
 
 void side_run(const char *text, const side_options *options, side_result *out)
 {
-    *out = (side_result){.status = LN_OK};
+    *out = (side_result){.status = LN_OK, .keeps_halves = options->keeps_halves};
     ln_context *ctx = compiled(text, options, out);
     if (!ctx)
         return;
@@ -913,9 +913,7 @@ bool side_agrees(as_read *a, const side_result *got, bool is_exact, bool is_in_f
                  a->result.output_count);
         return false;
     }
-    a->takes_floats = got->rule_count == 0 && is_in_floats; // dynamic sides name no rules
-    for (int i = 0; i < got->rule_count; i++)
-        a->takes_floats = a->takes_floats || strcmp(got->rules[i], "halves_in_floats") == 0;
+    a->takes_floats = is_in_floats && !got->keeps_halves;
     for (int i = 0; i < got->output_count; i++)
         if (!agrees(a, i, &got->outputs[i], is_exact, is_in_floats, message, len))
             return false;

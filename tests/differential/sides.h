@@ -33,7 +33,8 @@ typedef struct side_result {
     char message[400];
     side_output outputs[SIDE_OUTPUTS];
     int output_count;
-    bool is_exact; // every rewrite was tagged `exact`
+    bool is_exact;     // every rewrite was tagged `exact`
+    bool keeps_halves; // as the options said
     char rules[SIDE_RULES][48];
     int rule_count;
 } side_result;
