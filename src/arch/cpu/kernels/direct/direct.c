@@ -55,6 +55,7 @@ typedef struct direct_job {
     size_t lines, line, inner, inner_end, inner_tiles;
     size_t tile_rows, longer_tiles; // of these: rows of a tile, and how many have one more
     bool is_pointwise;              // windows are neighbouring pixels: `lines` is 1
+    bool is_by_rows;                // lines are rows of an image
     // Tiles of the columns of outputs on both sides of these, from top to bottom of an image.
     size_t columns, column_tiles;
     bool is_stream;
@@ -301,8 +302,9 @@ static void run_sets_at_border(const direct_job *job, const window_rows *windows
     }
 }
 
-// The tile, and `more` tiles that follow it.
-static void run_tile(panel_tiles *panels, const output_tile *outputs, size_t more, size_t ahead)
+// The tile and, where its windows are inside the image, `more` tiles that follow it in its row.
+// Returns how many tiles these are.
+static size_t run_tile(panel_tiles *panels, const output_tile *outputs, size_t more, size_t ahead)
 {
     const direct_job *job = panels->job;
     const ln_conv_nhwc_f32_args *a = job->args;
@@ -311,11 +313,12 @@ static void run_tile(panel_tiles *panels, const output_tile *outputs, size_t mor
     place_windows(job, outputs, &windows);
     tile->m = outputs->m;
     tile->rows = windows.rows;
-    tile->more_tiles = more;
+    const bool is_one_go = windows.is_inside && job->run_count;
+    tile->more_tiles = is_one_go ? more : 0;
     tile->ahead = ahead;
     // The next tile's windows, unless they have gaps between them.
     tile->next = 0;
-    tile->tile_step = (ptrdiff_t)(outputs->m * a->x_stride);
+    tile->tile_step = (ptrdiff_t)(outputs->m * a->shape.stride_w * a->x_stride);
     if (a->shape.stride_w <= a->shape.kernel_w && outputs->step == 1)
         tile->next = windows.rows[windows.m - 1] - windows.rows[0] +
                      (ptrdiff_t)(a->shape.stride_w * a->x_stride);
@@ -324,10 +327,11 @@ static void run_tile(panel_tiles *panels, const output_tile *outputs, size_t mor
     if (panels->addend)
         tile->epilogue.addend = panels->addend + outputs->first * a->epilogue.addend_stride;
     tile->epilogue.addend_stride = outputs->step * a->epilogue.addend_stride;
-    if (windows.is_inside && job->run_count)
+    if (is_one_go)
         job->kernel->run(tile);
     else
         run_sets_at_border(job, &windows, tile);
+    return 1 + tile->more_tiles;
 }
 
 static size_t tile_count(const direct_job *job)
@@ -357,12 +361,14 @@ static output_tile tile_at(const direct_job *job, size_t tile)
     return (output_tile){(image * s->out_h + start) * s->out_w + column, end - start, s->out_w};
 }
 
-// How many tiles of neighbouring pixels that have as many rows follow a tile.
+// How many tiles of neighbours that have as many rows follow a tile in its row.
 static size_t tiles_after(const direct_job *job, size_t tile, size_t tile_end)
 {
-    if (!job->is_pointwise)
+    if (!job->is_pointwise && !job->is_by_rows)
         return 0;
-    return (tile < job->longer_tiles ? ln_min(tile_end, job->longer_tiles) : tile_end) - tile - 1;
+    const size_t index = tile % job->inner_tiles;
+    const size_t end = index < job->longer_tiles ? job->longer_tiles : job->inner_tiles;
+    return ln_min(tile_end - tile, end - index) - 1;
 }
 
 // Tiles [tile, tile_end) with panels [panel, panel_end) of a group.
@@ -372,13 +378,14 @@ static void run_tiles(const direct_job *job, size_t tile, size_t tile_end, size_
     for (size_t chunk = panel; chunk < panel_end; chunk += job->chunk) {
         panel_tiles panels;
         start_panels(job, group, chunk, ln_min(panel_end, chunk + job->chunk), &panels);
-        for (size_t t = tile, more; t < tile_end; t += more + 1) {
+        for (size_t t = tile, more; t < tile_end;) {
             size_t ahead = ln_partition_ahead(
                 t - tile, tile_end - tile, chunk == panel, job->size.panels * job->panel_stride,
                 ln_min(job->chunk, panel_end - chunk) * job->panel_stride);
             more = t - tile < LN_PARTITION_AHEAD_TILES ? 0 : tiles_after(job, t, tile_end);
             output_tile outputs = tile_at(job, t);
-            run_tile(&panels, &outputs, more, job->is_stream ? LN_PARTITION_STREAM_FLOATS : ahead);
+            t += run_tile(&panels, &outputs, more,
+                          job->is_stream ? LN_PARTITION_STREAM_FLOATS : ahead);
         }
     }
 }
@@ -437,6 +444,7 @@ static void choose_tiles(direct_job *job)
     job->inner_tiles = ln_div_up(extent, rows);
     bool is_window = s->kernel_h * s->kernel_w > 1 || s->pad_top || s->pad_left;
     if (is_window && extent * 4 >= job->inner_tiles * rows * 3 && extent) {
+        job->is_by_rows = true;
         job->lines = s->batch * s->out_h;
         job->line = s->out_w;
         job->columns = s->out_w - extent;

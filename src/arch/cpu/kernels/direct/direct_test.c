@@ -324,6 +324,23 @@ TEST(tiles_that_follow_each_other_are_right)
     }
 }
 
+TEST(tiles_of_windows_that_follow_each_other_are_right)
+{
+    const size_t columns[] = {7, 16, 24, 40, 58};
+    for (size_t i = 0; i < sizeof columns / sizeof columns[0]; i++) {
+        for (size_t width = 38; width <= 64; width += 13) {
+            problem p = make("windows", 1, 5, columns[i], 3, width, 3, 1 + i % 2, 1 + width % 2, 1);
+            p.addend = (int)(i % 4);
+            p.x_gap = width % 3;
+            p.y_gap = i % 3;
+            check_problem(p);
+            p.shape.kernel_h = p.shape.in_h = p.shape.out_h = p.shape.batch = 1; // a lone row
+            p.shape.pad_top = 0;
+            check_problem(p);
+        }
+    }
+}
+
 // Half a panel, and one and a half, have tiles of other heights.
 TEST(halves_of_panels_are_right)
 {
@@ -451,6 +468,7 @@ TEST_LIST(windows_of_all_kinds_are_right, kernels_wider_than_a_mask_are_right, g
           groups_of_few_channels_are_right, random_groups_are_right, windows_of_channels_are_right,
           uneven_padding_is_right, epilogues_are_right, tiles_of_all_heights_are_right,
           tiles_that_follow_each_other_are_right, halves_of_panels_are_right,
+          tiles_of_windows_that_follow_each_other_are_right,
           a_pixel_with_weights_in_memory_is_right, images_of_few_channels_are_right,
           random_shapes_are_right, threads_and_batch_do_not_change_a_bit,
           nothing_is_touched_for_an_empty_result)

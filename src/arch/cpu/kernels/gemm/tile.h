@@ -47,7 +47,7 @@ typedef struct ln_tile_f32_args {
     const float *x;
     const ptrdiff_t *rows; // floats from x to the start of each row
     // As many tiles follow, with the rows after these: each row of A is tile_step floats from that
-    // of the tile before. They take no sums and fetch nothing ahead, and rows of A are one run.
+    // of the tile before. They take no sums and fetch nothing ahead.
     size_t more_tiles;
     ptrdiff_t tile_step;
     const ln_tile_f32_run *runs;
