@@ -436,7 +436,7 @@ VF_VERB void tile_add_run(const ln_tile_f32_args *t, const tile_columns *c,
 {
     const size_t np = TILE_PANELS(nv), panel_stride = t->panel_stride;
     const bool has_pairs = kind == TILE_PAIRS;
-    const bool fetches = nv >= TILE_VECTORS; // half a panel has no loads to spare
+    const bool fetches = nv % TILE_VECTORS == 0; // halves of panels have no loads to spare
     const size_t whole = has_pairs ? nv - 1 : nv;
     const float *b = c->panels + run->panel;
     const uintptr_t ahead = tile_after(b, (ptrdiff_t)t->ahead) - (uintptr_t)b;
