@@ -71,6 +71,10 @@ static int32_t whole32(double x)
     X(INT32, INT64, int32_t, int64_t, TO_WHOLE)                                                    \
     X(INT32, UINT8, int32_t, uint8_t, TO_WHOLE)                                                    \
     X(INT32, BOOL, int32_t, tl_bool, TO_BOOL)                                                      \
+    X(INT32, INT16, int32_t, int16_t, TO_WHOLE)                                                    \
+    X(INT32, INT8, int32_t, int8_t, TO_WHOLE)                                                      \
+    X(INT16, FLOAT, int16_t, float, TO_REAL)                                                       \
+    X(INT16, INT32, int16_t, int32_t, TO_WHOLE)                                                    \
     X(INT64, FLOAT, int64_t, float, TO_REAL)                                                       \
     X(INT64, DOUBLE, int64_t, double, TO_REAL)                                                     \
     X(INT64, INT32, int64_t, int32_t, TO_WHOLE)                                                    \

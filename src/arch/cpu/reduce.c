@@ -5,6 +5,7 @@
 
 #include <float.h>
 #include <math.h>
+#include <string.h>
 
 #include "arch/cpu/call.h"
 #include "arch/cpu/elementwise.h"
@@ -57,14 +58,22 @@ static ln_reduce kernel_of(ln_reduce_kind kind)
     }
 }
 
+static bool is_of_integers(const tl_tensor *data, ln_reduce_kind kind)
+{
+    return data->dtype == TL_INT32 &&
+           (kind == LN_REDUCE_TO_SUM || kind == LN_REDUCE_TO_MAX || kind == LN_REDUCE_TO_MIN);
+}
+
 ln_status ln_cpu_accepts_reduce(ln_call *call)
 {
     const tl_tensor *data = ln_call_in(call, 0);
     ln_reduce_kind kind;
     ln_lines lines;
     LN_TRY(ln_reduce_kind_of(call, &kind));
-    if (data->dtype != TL_FLOAT || kernel_of(kind) == LN_REDUCE_COUNT)
-        return ln_call_fail(call, LN_UNSUPPORTED, "is for sums and extremes of float32 here");
+    if (!is_of_integers(data, kind) &&
+        (data->dtype != TL_FLOAT || kernel_of(kind) == LN_REDUCE_COUNT))
+        return ln_call_fail(call, LN_UNSUPPORTED,
+                            "is for sums and extremes of float32 and int32 here");
     if (data->len == 0)
         return ln_call_fail(call, LN_UNSUPPORTED, "is for some elements here");
     return lines_of(call, &lines);
@@ -100,10 +109,51 @@ static void take_rare_roots(const ln_reduce_f32_args *a)
     }
 }
 
+// Sums wrap.
+static int32_t joined(ln_reduce_kind kind, int32_t a, int32_t b)
+{
+    if (kind == LN_REDUCE_TO_SUM)
+        return (int32_t)((uint32_t)a + (uint32_t)b);
+    return (kind == LN_REDUCE_TO_MAX) == (a > b) ? a : b;
+}
+
+static void reduce_row(ln_reduce_kind kind, size_t n, const int32_t *x, int32_t *y)
+{
+    int32_t all = x[0];
+    for (size_t k = 1; k < n; k++)
+        all = joined(kind, all, x[k]);
+    *y = all;
+}
+
+static void reduce_columns(ln_reduce_kind kind, size_t n, size_t inner, const int32_t *x,
+                           int32_t *restrict y)
+{
+    memcpy(y, x, inner * sizeof *y);
+    for (size_t k = 1; k < n; k++)
+        for (size_t i = 0; i < inner; i++)
+            y[i] = joined(kind, y[i], x[k * inner + i]);
+}
+
+static void reduce_integers(const ln_lines *lines, ln_reduce_kind kind, const int32_t *x,
+                            int32_t *y)
+{
+    const size_t step = lines->count * lines->inner;
+    for (size_t o = 0; o < lines->outer; o++, x += step, y += lines->inner) {
+        if (lines->inner == 1)
+            reduce_row(kind, lines->count, x, y);
+        else
+            reduce_columns(kind, lines->count, lines->inner, x, y);
+    }
+}
+
 ln_status ln_cpu_reduce(ln_call *call)
 {
     tl_tensor *dst = ln_call_dst(call, 0);
     const reduction *r = ln_call_prepared(call);
+    if (dst->dtype == TL_INT32) {
+        reduce_integers(&r->lines, r->kind, ln_call_in(call, 0)->data, dst->data);
+        return LN_OK;
+    }
     ln_reduce_f32_args args = {.op = kernel_of(r->kind),
                                .outer = r->lines.outer,
                                .n = r->lines.count,
