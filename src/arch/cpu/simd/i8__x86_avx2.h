@@ -33,11 +33,27 @@ VF_VERB vi_bytes vi_load_bytes(const int8_t *p)
     return _mm256_loadu_si256((const void *)p);
 }
 
-// Of narrow weights.
+// Compilers would add what comes next first, and keep more sums than there are registers.
+VF_VERB vi_sum vi_plus(vi_sum sum, __m256i products)
+{
+    sum = _mm256_add_epi32(sum, products);
+    __asm__("" : "+x"(sum));
+    return sum;
+}
+
+// Of weights whose sums of two products stay within 16 bits.
 VF_VERB vi_sum vi_dot(vi_sum sum, vi_fours a, vi_bytes w)
 {
     const __m256i pairs = _mm256_maddubs_epi16(a, w);
-    return _mm256_add_epi32(sum, _mm256_madd_epi16(pairs, _mm256_set1_epi16(1)));
+    return vi_plus(sum, _mm256_madd_epi16(pairs, _mm256_set1_epi16(1)));
+}
+
+// Of two fours of A, and of weights whose sums of four products stay within 16 bits.
+VF_VERB vi_sum vi_dot_double(vi_sum sum, const char *a, vi_bytes first, vi_bytes second)
+{
+    const __m256i pairs = _mm256_add_epi16(_mm256_maddubs_epi16(vi_load_fours(a), first),
+                                           _mm256_maddubs_epi16(vi_load_fours(a + 4), second));
+    return vi_plus(sum, _mm256_madd_epi16(pairs, _mm256_set1_epi16(1)));
 }
 
 // Even and odd bytes as words: of any weights.
@@ -51,25 +67,11 @@ VF_VERB __m256i vi_odd_bytes(vi_bytes w)
     return _mm256_srai_epi16(w, 8);
 }
 
-// Of a four that vi_widen has made.
+// Of a four as words 0, 2, 1, 3.
 VF_VERB vi_sum vi_dot_words(vi_sum sum, const char *words, __m256i even, __m256i odd)
 {
-    sum = _mm256_add_epi32(sum, _mm256_madd_epi16(vi_load_fours(words), even));
-    return _mm256_add_epi32(sum, _mm256_madd_epi16(vi_load_fours(words + 4), odd));
-}
-
-// Fours to words 0, 2, 1, 3.
-VF_VERB void vi_widen(char *words, const char *from, size_t fours)
-{
-    const __m128i order = _mm_setr_epi8(0, -1, 2, -1, 1, -1, 3, -1, 4, -1, 6, -1, 5, -1, 7, -1);
-    for (; fours >= 2; fours -= 2, from += 8, words += 16)
-        _mm_storeu_si128((void *)words,
-                         _mm_shuffle_epi8(_mm_loadl_epi64((const void *)from), order));
-    if (fours) {
-        int32_t four;
-        memcpy(&four, from, sizeof four);
-        _mm_storel_epi64((void *)words, _mm_shuffle_epi8(_mm_cvtsi32_si128(four), order));
-    }
+    sum = vi_plus(sum, _mm256_madd_epi16(vi_load_fours(words), even));
+    return vi_plus(sum, _mm256_madd_epi16(vi_load_fours(words + 4), odd));
 }
 
 #define VI_TAP_BYTES 2

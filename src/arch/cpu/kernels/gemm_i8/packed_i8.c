@@ -14,6 +14,7 @@
 #include "arch/cpu/kernels/gemm_i8/byte_sum.h"
 #include "base/checked.h"
 #include "base/grain.h"
+#include "base/minmax.h"
 
 // Each task expands its rows in a part of the workspace. There are as many parts as these bytes
 // hold, within the two bounds.
@@ -23,6 +24,10 @@
 
 // How many products take as long as one of floats.
 #define PRODUCTS_PER_PRODUCT 3.0
+
+// What is taken from bytes where a kernel allows any offset: few are so much below the zero point,
+// and the smaller they are, the more products are summed in 16 bits.
+#define BYTES_BELOW_ZERO 96
 
 static size_t fours_of(size_t k)
 {
@@ -34,10 +39,9 @@ static size_t panel_bytes(size_t k)
     return fours_of(k) * 4 * LN_TILE_I8_LANES;
 }
 
-// Numbers of the order of half a panel.
-static size_t order_len(size_t k)
+static size_t eights_of(size_t k)
 {
-    return fours_of(k) <= UINT16_MAX ? fours_of(k) + 1 : 0;
+    return fours_of(k) / 2;
 }
 
 size_t ln_gemm_i8_columns(size_t n)
@@ -47,26 +51,32 @@ size_t ln_gemm_i8_columns(size_t n)
 
 // ---- Packing ----
 
+// Of all halves of a panel.
+static size_t span_bytes(size_t k)
+{
+    return 4 * eights_of(k);
+}
+
 size_t ln_gemm_i8_packed_bytes(size_t k, size_t n)
 {
-    const size_t panels = ln_div_up(n, LN_TILE_I8_LANES);
     size_t len;
-    if (k > SIZE_MAX / 128 || !ln_size_mul(panels,
-                                           panel_bytes(k) + LN_TILE_I8_LANES * sizeof(int32_t) +
-                                               2 * order_len(k) * sizeof(uint16_t),
-                                           &len))
+    if (k > SIZE_MAX / 128 ||
+        !ln_size_mul(ln_div_up(n, LN_TILE_I8_LANES),
+                     panel_bytes(k) + span_bytes(k) + LN_TILE_I8_LANES * sizeof(int32_t), &len))
         return SIZE_MAX;
-    return ln_round_up(len, sizeof(int32_t));
+    return len;
 }
 
+static uint8_t *spans_of(const int8_t *packed, size_t k, size_t n)
+{
+    return (uint8_t *)(uintptr_t)(packed + ln_div_up(n, LN_TILE_I8_LANES) * panel_bytes(k));
+}
+
+// After the spans, of which whole vectors are read.
 static int32_t *column_sums(const int8_t *packed, size_t k, size_t n)
 {
-    return (int32_t *)(uintptr_t)(packed + ln_div_up(n, LN_TILE_I8_LANES) * panel_bytes(k));
-}
-
-static uint16_t *orders(const int8_t *packed, size_t k, size_t n)
-{
-    return (uint16_t *)(void *)(column_sums(packed, k, n) + ln_gemm_i8_columns(n));
+    return (int32_t *)(void *)(spans_of(packed, k, n) +
+                               ln_div_up(n, LN_TILE_I8_LANES) * span_bytes(k));
 }
 
 typedef struct pack_job {
@@ -77,33 +87,36 @@ typedef struct pack_job {
     int8_t *packed;
 } pack_job;
 
-// The sums of two products of bytes with these, each at most 255, are within 16 bits.
-static bool is_narrow_pair(int a, int b)
+// Of one column's weights at `four` and those at `step` from there, two and two.
+static int span_of(const int8_t *four, size_t step, size_t steps)
 {
-    const int up = (a > 0 ? a : 0) + (b > 0 ? b : 0), down = (a < 0 ? a : 0) + (b < 0 ? b : 0);
-    return up <= 128 && down >= -128;
+    int up = 0, down = 0;
+    for (size_t i = 0; i < steps; i++, four += step) {
+        up += (four[0] > 0 ? four[0] : 0) + (four[1] > 0 ? four[1] : 0);
+        down -= (four[0] < 0 ? four[0] : 0) + (four[1] < 0 ? four[1] : 0);
+    }
+    return up > down ? up : down;
 }
 
-static bool is_narrow(const int8_t *four)
+static uint8_t half_span(int span)
 {
-    for (size_t j = 0; j < 4 * LN_TILE_I8_HALF; j += 2)
-        if (!is_narrow_pair(four[j], four[j + 1]))
-            return false;
-    return true;
+    return (uint8_t)((span + 1) / 2 < UINT8_MAX ? (span + 1) / 2 : UINT8_MAX);
 }
 
-static void find_order(const int8_t *half, size_t fours, uint16_t *order)
+static void find_spans(const int8_t *half, size_t eights, uint8_t *spans)
 {
-    size_t narrow = 0, wide = 0;
-    for (size_t p = 0; p < fours; p++) {
-        if (is_narrow(half + p * 4 * LN_TILE_I8_LANES))
-            order[1 + narrow++] = (uint16_t)p;
+    const size_t four = 4 * LN_TILE_I8_LANES;
+    for (size_t p = 0; p < eights; p++, half += 2 * four) {
+        int most[3] = {0};
+        for (size_t j = 0; j < 4 * LN_TILE_I8_HALF; j += 2) {
+            const int found[] = {span_of(half + j, four, 1), span_of(half + four + j, four, 1),
+                                 span_of(half + j, four, 2)};
+            for (size_t i = 0; i < 3; i++)
+                most[i] = found[i] > most[i] ? found[i] : most[i];
+        }
+        spans[p] = half_span(most[0] > most[1] ? most[0] : most[1]);
+        spans[eights + p] = half_span(most[2]);
     }
-    for (size_t p = 0; p < fours; p++) {
-        if (!is_narrow(half + p * 4 * LN_TILE_I8_LANES))
-            order[1 + narrow + wide++] = (uint16_t)p;
-    }
-    order[0] = (uint16_t)narrow;
 }
 
 static void pack_panel(void *user, size_t panel)
@@ -123,10 +136,10 @@ static void pack_panel(void *user, size_t panel)
             sums[j] += w;
         }
     }
-    uint16_t *order = orders(job->packed, job->k, job->n) + 2 * panel * order_len(job->k);
-    for (size_t half = 0; half < 2 && order_len(job->k) > 0; half++)
-        find_order(to + half * 4 * LN_TILE_I8_HALF, fours_of(job->k),
-                   order + half * order_len(job->k));
+    const size_t eights = eights_of(job->k);
+    uint8_t *spans = spans_of(job->packed, job->k, job->n) + panel * span_bytes(job->k);
+    for (size_t half = 0; half < 2; half++)
+        find_spans(to + half * 4 * LN_TILE_I8_HALF, eights, spans + half * 2 * eights);
 }
 
 void ln_gemm_pack_i8(size_t k, size_t n, const void *w, bool is_signed, size_t row_step,
@@ -141,10 +154,10 @@ void ln_gemm_pack_i8(size_t k, size_t n, const void *w, bool is_signed, size_t r
 // ---- The product ----
 
 // What one task works with: the rows of a tile, which are gathered, or expanded, or both, and,
-// where words are used, fewer rows, then these widened.
+// where words are used, fewer rows, then these widened, then limits.
 static size_t task_bytes(size_t k)
 {
-    return fours_of(k) * ln_max(LN_TILE_I8_MAX_ROWS * 4, LN_TILE_I8_MAX_WIDE_ROWS * 12) + 64;
+    return fours_of(k) * ln_max(LN_TILE_I8_MAX_ROWS * 4, LN_TILE_I8_MAX_WIDE_ROWS * 12 + 1) + 64;
 }
 
 static size_t most_tasks(size_t k)
@@ -181,9 +194,9 @@ typedef struct product {
     const ln_tile_i8_kernel *kernel;
     ln_epilogue_i8 epilogue;
     uint8_t flip;
-    int32_t zero; // of A as it is unsigned
+    int32_t zero;   // of A as it is unsigned
+    int32_t offset; // what is taken from each byte of A
     bool expands;
-    const uint16_t *orders;         // of the first panel; NULL: not used
     size_t tiles, sets;             // of rows, and of panels that a tile makes at once
     size_t row_tasks, column_tasks; // how these are divided
     char *expanded;                 // of the first task
@@ -194,7 +207,7 @@ static void find_addends(const product *p, int32_t *addends)
 {
     const ln_gemm_i8_args *a = p->args;
     const int32_t *sums = column_sums(a->packed, a->k, a->n);
-    const uint32_t zero = (uint32_t)p->zero - (uint32_t)p->kernel->offset;
+    const uint32_t zero = (uint32_t)p->zero - (uint32_t)p->offset;
     for (size_t j = 0; j < ln_gemm_i8_columns(a->n); j++)
         addends[j] = (int32_t)((a->bias ? (uint32_t)a->bias[j] : 0) - zero * (uint32_t)sums[j]);
 }
@@ -215,6 +228,24 @@ static void clear_ends(uint8_t *rows, size_t m, size_t step)
 {
     for (size_t i = 1; i <= m; i++)
         memset(rows + i * step - 4, 0, 4);
+}
+
+static void ready_rows(const product *p, ln_tile_i8_args *tile, const uint8_t *rows, size_t step,
+                       char *expanded)
+{
+    char *words = expanded + LN_TILE_I8_MAX_WIDE_ROWS * 4 * tile->fours;
+    uint8_t *limits = (uint8_t *)words + LN_TILE_I8_MAX_WIDE_ROWS * 8 * tile->fours;
+    tile->words = words;
+    tile->limits = limits;
+    p->kernel->ready(&(ln_ready_i8_args){.m = tile->m,
+                                         .k = p->args->k,
+                                         .from = rows,
+                                         .step = step,
+                                         .flip = p->flip,
+                                         .offset = (uint8_t)p->offset,
+                                         .bytes = p->expands ? expanded : NULL,
+                                         .words = words,
+                                         .limits = limits});
 }
 
 // Rows [first, first + m), of which some panels follow.
@@ -240,13 +271,12 @@ static void begin_rows(const product *p, ln_tile_i8_args *tile, size_t first, si
     if (p->expands) {
         tile->a = expanded;
         tile->a_step = tile->fours * 4;
+    }
+    if (p->kernel->ready)
+        ready_rows(p, tile, rows, step, expanded);
+    else if (p->expands)
         for (size_t i = 0; i < m; i++)
             p->kernel->expand(expanded + i * tile->a_step, rows + i * step, a->k, p->flip);
-    }
-    char *words = expanded + LN_TILE_I8_MAX_WIDE_ROWS * 4 * tile->fours;
-    tile->words = words;
-    for (size_t i = 0; i < m && p->kernel->widen; i++)
-        p->kernel->widen(words + i * 8 * tile->fours, tile->a + i * tile->a_step, tile->fours);
 }
 
 static size_t element_bytes(const ln_gemm_i8_args *a)
@@ -290,8 +320,7 @@ static void run_chunk(const product *p, size_t row, size_t row_end, size_t colum
         .fours = fours_of(a->k),
         .panels = a->packed + column / LN_TILE_I8_LANES * panel_bytes(a->k),
         .panel_step = panel_bytes(a->k),
-        .orders = p->orders ? p->orders + column / LN_TILE_I8_HALF * order_len(a->k) : NULL,
-        .order_step = order_len(a->k),
+        .spans = spans_of(a->packed, a->k, a->n) + column / LN_TILE_I8_LANES * span_bytes(a->k),
         .y_step = a->y_step,
         .epilogue = p->epilogue,
     };
@@ -333,32 +362,6 @@ static void run_task(void *user, size_t index)
         p->kernel->end();
 }
 
-// Fewer rows take as long as looking through the orders.
-#define MIN_ORDERED_ROWS 16
-
-static bool is_order(const uint16_t *order, size_t fours)
-{
-    uint16_t most = 0;
-    for (size_t p = 1; p <= fours; p++)
-        most = order[p] > most ? order[p] : most;
-    return most < fours && order[0] <= fours;
-}
-
-// The orders, where they are used. Weights may come from a file, so that no number in them is
-// believed.
-static const uint16_t *find_orders(const product *p)
-{
-    const ln_gemm_i8_args *a = p->args;
-    const size_t len = order_len(a->k), halves = ln_gemm_i8_columns(a->n) / LN_TILE_I8_HALF;
-    if (!p->kernel->widen || a->m < MIN_ORDERED_ROWS || len < 2)
-        return NULL;
-    const uint16_t *first = orders(a->packed, a->k, a->n);
-    for (size_t i = 0; i < halves; i++)
-        if (!is_order(first + i * len, len - 1))
-            return NULL;
-    return first;
-}
-
 // Of rows and columns the side with more memory is divided.
 static void divide(product *p, const ln_pool *pool)
 {
@@ -392,8 +395,10 @@ void ln_gemm_i8(ln_cpu_isa isa, const ln_gemm_i8_args *args, void *workspace, ln
         .zero = args->zero + (args->is_signed ? 128 : 0),
         .expanded = (char *)workspace + addend_bytes(args->n),
     };
-    p.expands = p.kernel->offset != 0 || p.flip || (args->k % 4 && !args->gather);
-    p.orders = find_orders(&p);
+    p.offset = p.kernel->offset;
+    if (p.kernel->ready)
+        p.offset = p.zero > BYTES_BELOW_ZERO ? p.zero - BYTES_BELOW_ZERO : 0;
+    p.expands = p.offset != 0 || p.flip || (args->k % 4 && !args->gather);
     p.epilogue.addends = addends;
     find_addends(&p, addends);
     divide(&p, pool);

@@ -18,7 +18,7 @@ LN_CPPSTART
 // Numbers of columns, those of what is added, multiplied or a zero point, are this many.
 size_t ln_gemm_i8_columns(size_t n);
 
-// Bytes of packed weights, which have the sums of their columns and their orders with them;
+// Bytes of packed weights, which have their spans and the sums of their columns with them;
 // SIZE_MAX if they are more than memory.
 size_t ln_gemm_i8_packed_bytes(size_t k, size_t n);
 

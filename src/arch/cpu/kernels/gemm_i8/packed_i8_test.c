@@ -17,10 +17,10 @@ static const struct {
 
 typedef struct problem {
     size_t m, n, k, gap;
-    bool has_broken_orders; // after packing
     bool is_signed, w_is_signed, is_transposed, has_bias, has_zeros, has_float_bias, extremes,
         has_edges;
     int32_t zero;
+    unsigned lowest, spread; // of A's bytes: in as many from there on; 0: all
     ln_i8_result result;
 } problem;
 
@@ -150,15 +150,6 @@ static void check_set(const problem *p, const data *d, const uint8_t *a, const u
     guarded_free(&y);
 }
 
-// One number beyond the last four, or one more than all are narrow.
-static void break_order(const problem *p, int8_t *packed)
-{
-    const size_t columns = ln_gemm_i8_columns(p->n), fours = (p->k + 3) / 4;
-    uint16_t *orders = (uint16_t *)(void *)(packed + columns * (4 * fours + sizeof(int32_t)));
-    const size_t numbers = columns / 8 * (fours + 1), broken = test_random() % numbers;
-    orders[broken] = (uint16_t)(fours + (broken % (fours + 1) == 0));
-}
-
 static void check_side(const problem *p, bool at_end)
 {
     size_t columns = ln_gemm_i8_columns(p->n), a_step = p->k + p->gap;
@@ -178,7 +169,8 @@ static void check_side(const problem *p, bool at_end)
     };
     uint8_t *a = last_bytes(&d.a, a_extent, at_end), *w = last_bytes(&d.w, p->k * p->n, at_end);
     for (size_t i = 0; i < a_extent; i++)
-        a[i] = random_byte(p->extremes);
+        a[i] = p->spread ? (uint8_t)(p->lowest + random_byte(p->extremes) % p->spread)
+                         : random_byte(p->extremes);
     for (size_t i = 0; i < p->k * p->n; i++)
         w[i] = p->has_edges ? random_edge() : random_byte(p->extremes);
     for (size_t j = 0; j < columns; j++) {
@@ -192,8 +184,6 @@ static void check_side(const problem *p, bool at_end)
         d.factors.p[0] = 0.5f; // ties
     ln_gemm_pack_i8(p->k, p->n, w, p->w_is_signed, d.row_step, d.column_step, (int8_t *)d.packed.p,
                     NULL);
-    if (p->has_broken_orders)
-        break_order(p, (int8_t *)d.packed.p);
     for (size_t s = 0; s < sizeof sets / sizeof sets[0]; s++)
         if (ln_cpu_isa_runs(ln_cpu_isa_get(), sets[s].isa))
             check_set(p, &d, a, w, s, at_end);
@@ -271,23 +261,62 @@ TEST(pairs_at_the_edge_of_16_bits_are_exact)
                                 .has_edges = true});
 }
 
+// Bytes that leave room for larger weights, or for sums of four products, near the zero point or
+// not; some are far below it.
+TEST(sums_at_the_edge_of_16_bits_are_exact)
+{
+    static const unsigned spreads[] = {32, 63, 64, 65, 85, 86, 127, 128, 129, 130, 160, 170, 192};
+    for (size_t i = 0; i < 520; i++) {
+        const unsigned spread = spreads[i % 13], lowest = (unsigned)i * 7 % (257 - spread);
+        check_problem((problem){.m = 1 + i % 19,
+                                .n = 1 + i % 2 * 8,
+                                .k = 1 + i * 11 % 600,
+                                .w_is_signed = true,
+                                .extremes = i % 3 == 0,
+                                .has_edges = true,
+                                .lowest = lowest,
+                                .spread = spread,
+                                .zero = i % 4 == 0
+                                            ? (int)(i % 256)
+                                            : (int)((lowest + (i % 4 == 1 ? 96 : i % 97)) % 256)});
+    }
+}
+
+// Bytes of one value: whether sums fit 16 bits depends on weights alone.
+TEST(sums_of_equal_bytes_are_exact)
+{
+    for (unsigned byte = 1; byte < 256; byte += 1 + byte % 3) {
+        for (size_t k = 40; k <= 72; k += 8)
+            check_problem((problem){.m = 9,
+                                    .n = 9,
+                                    .k = k,
+                                    .w_is_signed = true,
+                                    .has_edges = true,
+                                    .lowest = byte,
+                                    .spread = 1,
+                                    .zero = (int)(byte * k % 256)});
+    }
+}
+
+// More panels than are made at once.
+TEST(many_columns_are_exact)
+{
+    for (size_t k = 800; k <= 808; k += 4)
+        check_problem((problem){.m = 17,
+                                .n = 600,
+                                .k = k,
+                                .w_is_signed = true,
+                                .has_edges = true,
+                                .lowest = 60,
+                                .spread = 100,
+                                .zero = 128});
+}
+
 // More fours than are counted in 16 bits.
 TEST(long_rows_are_exact)
 {
     for (size_t k = 4 * UINT16_MAX; k <= 4 * UINT16_MAX + 10; k += 5)
         check_problem((problem){.m = 17, .n = 3, .k = k, .w_is_signed = true, .zero = 3});
-}
-
-// Packed weights may come from a file.
-TEST(broken_orders_are_not_followed)
-{
-    for (size_t k = 1; k <= 40; k++)
-        check_problem((problem){.m = 20,
-                                .n = 1 + k,
-                                .k = k,
-                                .w_is_signed = true,
-                                .zero = 3,
-                                .has_broken_orders = true});
 }
 
 TEST(nothing_is_a_product_too)
@@ -305,6 +334,6 @@ TEST(sizes_beyond_memory_have_no_workspace)
 }
 
 TEST_LIST(tiles_of_all_sizes_are_right, every_kind_of_byte_and_result_is_right, nothing_saturates,
-          pairs_at_the_edge_of_16_bits_are_exact, long_rows_are_exact,
-          broken_orders_are_not_followed, nothing_is_a_product_too,
-          sizes_beyond_memory_have_no_workspace)
+          pairs_at_the_edge_of_16_bits_are_exact, sums_at_the_edge_of_16_bits_are_exact,
+          sums_of_equal_bytes_are_exact, many_columns_are_exact, long_rows_are_exact,
+          nothing_is_a_product_too, sizes_beyond_memory_have_no_workspace)

@@ -9,9 +9,12 @@
 //
 //     | k0..k3 of c0 | k0..k3 of c1 | ... c15 | k4..k7 of c0 | ...     (zeros after the last)
 //
-// Four rows of half a panel are narrow if no sum of two products of a column, of k0 and k1 or of k2
-// and k3, leaves 16 bits whatever bytes A has. The order of half a panel is how many are narrow,
-// then the numbers of these, then of the others, both ascending.
+// The span of some weights of a column is the sum of the positive ones or of the negative ones,
+// whichever is farther from 0: times the largest byte of A it is the farthest that a sum of their
+// products, or of some of them, gets. Eight rows of half a panel have two spans: the largest of two
+// neighbours, k0 and k1, k2 and k3 and so on, and the largest of four, k0, k1, k4 and k5 or k2, k3,
+// k6 and k7. Half a panel has the first spans of all its eights, then the second ones, each a byte:
+// half of it, rounded up, or 255 if it is more.
 //
 // The bits: a sum is the integer that it is modulo 2^32. To floats: (float)sum * factor, then
 // + bias, each rounded to nearest. To bytes: the same; then bounded from below, then from above,
@@ -57,16 +60,16 @@ typedef struct ln_epilogue_i8 {
 } ln_epilogue_i8;
 
 typedef struct ln_tile_i8_args {
-    size_t m;          // rows, up to those of the kernel
-    size_t n;          // columns
-    size_t fours;      // of a row
-    const char *a;     // expanded, or as it is
-    size_t a_step;     // bytes from row to row
-    const char *words; // A widened, 8 bytes a four, row after row
+    size_t m;              // rows, up to those of the kernel
+    size_t n;              // columns
+    size_t fours;          // of a row
+    const char *a;         // expanded, or as it is
+    size_t a_step;         // bytes from row to row
+    const char *words;     // A widened, 8 bytes a four, row after row
+    const uint8_t *limits; // of eights: half of what a span may be for sums within 16 bits, or less
     const int8_t *panels;
-    size_t panel_step;      // bytes from panel to panel
-    const uint16_t *orders; // of the halves of panels; NULL: none are narrow
-    size_t order_step;      // numbers from half to half
+    size_t panel_step;    // bytes from panel to panel
+    const uint8_t *spans; // of the halves of panels
     void *y;
     size_t y_step; // elements from row to row
     ln_epilogue_i8 epilogue;
@@ -84,13 +87,23 @@ typedef void ln_tile_i8_end_fn(void);
 // have 4 bytes.
 typedef void ln_expand_i8_fn(void *to, const uint8_t *from, size_t k, uint8_t flip);
 
-// Fours, each to 8 bytes.
-typedef void ln_widen_i8_fn(char *words, const char *from, size_t fours);
+// Rows of A that become bytes and words less an offset, and limits.
+typedef struct ln_ready_i8_args {
+    size_t m, k;
+    const uint8_t *from;
+    size_t step; // bytes from row to row
+    uint8_t flip, offset;
+    char *bytes; // row after row; may be `from`; NULL: not wanted
+    char *words;
+    uint8_t *limits; // to a multiple of 4
+} ln_ready_i8_args;
+
+typedef void ln_ready_i8_fn(const ln_ready_i8_args *rows);
 
 typedef struct ln_tile_i8_kernel {
     size_t rows, panels;        // of a tile, at most
     int32_t offset;             // what is taken from each byte of A when it is expanded
-    ln_widen_i8_fn *widen;      // NULL: words are not used
+    ln_ready_i8_fn *ready;      // in the place of `expand`, with any offset; NULL: no words
     ln_tile_i8_begin_fn *begin; // NULL: there is nothing to begin, or to end
     ln_tile_i8_end_fn *end;
     ln_tile_i8_fn *run;
