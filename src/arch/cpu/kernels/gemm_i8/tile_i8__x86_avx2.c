@@ -210,6 +210,23 @@ VF_VERB void put_limits(__m256i max, __m256i below, uint8_t *limits)
     memcpy(limits, &four, sizeof four);
 }
 
+// Four fours of words at `words`, of which those are there that the mask has.
+VF_VERB void put_words(char *words, __m256i of, __m128i mask, const bool is_whole)
+{
+    if (is_whole)
+        _mm256_storeu_si256((void *)words, of);
+    else
+        _mm256_maskstore_epi64((void *)words, _mm256_cvtepi32_epi64(mask), of);
+}
+
+VF_VERB void put_bytes(char *bytes, __m256i of, __m256i mask, const bool is_whole)
+{
+    if (is_whole)
+        _mm256_storeu_si256((void *)bytes, of);
+    else
+        _mm256_maskstore_epi32((void *)bytes, mask, of);
+}
+
 VF_VERB void ready_block(const column_block *b, const bool is_whole)
 {
     const ln_ready_i8_args *r = b->rows;
@@ -222,24 +239,13 @@ VF_VERB void ready_block(const column_block *b, const bool is_whole)
         const __m256i bytes = _mm256_sub_epi8(given, offset);
         below = _mm256_or_si256(below, _mm256_subs_epu8(offset, given));
         max = _mm256_max_epu8(max, bytes);
-        const __m256i low = words_of(_mm256_castsi256_si128(given), word_offset);
-        const __m256i high = words_of(_mm256_extracti128_si256(given, 1), word_offset);
         char *words = r->words + i * 8 * fours + 2 * b->first;
-        char *to = r->bytes + i * 4 * fours + b->first;
-        if (is_whole) {
-            _mm256_storeu_si256((void *)words, low);
-            _mm256_storeu_si256((void *)(words + 32), high);
-        } else {
-            _mm256_maskstore_epi64((void *)words,
-                                   _mm256_cvtepi32_epi64(_mm256_castsi256_si128(b->mask)), low);
-            _mm256_maskstore_epi64((void *)(words + 32),
-                                   _mm256_cvtepi32_epi64(_mm256_extracti128_si256(b->mask, 1)),
-                                   high);
-        }
-        if (r->bytes && is_whole)
-            _mm256_storeu_si256((void *)to, bytes);
-        else if (r->bytes)
-            _mm256_maskstore_epi32((void *)to, b->mask, bytes);
+        put_words(words, words_of(_mm256_castsi256_si128(given), word_offset),
+                  _mm256_castsi256_si128(b->mask), is_whole);
+        put_words(words + 32, words_of(_mm256_extracti128_si256(given, 1), word_offset),
+                  _mm256_extracti128_si256(b->mask, 1), is_whole);
+        if (r->bytes)
+            put_bytes(r->bytes + i * 4 * fours + b->first, bytes, b->mask, is_whole);
     }
     put_limits(max, below, r->limits + b->first / 8);
 }
