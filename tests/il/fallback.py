@@ -29,7 +29,7 @@ SAME = {"Clip_ref": "act_ref", "Abs_ref": "act_ref", "Neg_ref": "act_ref", "Sqrt
         "Max_ref": "elew_ref", "Min_ref": "elew_ref", "Sum_ref": "elew_ref", "Mod_ref": "elew_ref",
         "BatchNormalization_ref": "batchnorm_ref", "LayerNormalization_ref": "layernorm_ref",
         "RMSNormalization_ref": "layernorm_ref", "MaxPool_ref": "pool_ref", "MatMul_ref": "matmul_ref", "Gemm_ref": "linear_ref",
-        "ml_LinearClassifier_ref": "ArgMax_ref"}
+        "ml_LinearClassifier_ref": "ArgMax_ref", "ms_QLinearAveragePool_ref": "pool_ref"}
 # Views, which copy nothing, and what runs once, when a model is loaded.
 FREE = ("input_ref", "create_ref", "output_ref", "reshape_ref", "forward_ref", "bn_fold_weight_ref",
         "bn_fold_bias_ref")
