@@ -60,9 +60,8 @@ static bool read_pool(const ln_layout_build *build, volume_pool *p)
             return false;
     // Maxima of floats, and means of all of them, have another form.
     const bool has_form = is_max || ln_pooling_is_global(&pooling);
-    return ln_layout_is_float_image(build, p->src)
-               ? ln_layout_has_nhwc(build, p->src) || !has_form
-               : is_max;
+    return ln_layout_is_float_image(build, p->src) ? ln_layout_has_nhwc(build, p->src) || !has_form
+                                                   : is_max;
 }
 
 bool ln_layout_fits_volume_pool(const ln_layout_build *build)

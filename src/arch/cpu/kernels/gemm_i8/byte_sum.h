@@ -32,6 +32,15 @@ static inline uint32_t byte_sum_steps(const uint8_t *bytes, size_t steps, byte_p
     return sum;
 }
 
+static inline uint32_t byte_sum_four(const uint8_t *bytes, uint8_t flip)
+{
+    uint32_t four;
+    memcpy(&four, bytes, sizeof four);
+    four ^= flip * UINT32_C(0x01010101);
+    four = (four & 0x00ff00ff) + (four >> 8 & 0x00ff00ff);
+    return (four & 0xffff) + (four >> 16);
+}
+
 // Modulo 2^32. Each byte is taken exclusive-or `flip`.
 static inline uint32_t byte_sum(const uint8_t *bytes, size_t count, uint8_t flip)
 {
@@ -44,6 +53,8 @@ static inline uint32_t byte_sum(const uint8_t *bytes, size_t count, uint8_t flip
         bytes += steps * sizeof flips;
         count -= steps * sizeof flips;
     }
+    for (; count >= sizeof(uint32_t); count -= sizeof(uint32_t), bytes += sizeof(uint32_t))
+        sum += byte_sum_four(bytes, flip);
     for (size_t i = 0; i < count; i++)
         sum += (uint8_t)(bytes[i] ^ flip);
     return sum;
