@@ -301,8 +301,7 @@ static void run_rescaled(const product *p, const ln_tile_i8_args *tile, size_t f
         ln_rescale_rows(a->rescale, first + column, some.m, some.n, sums, SUMS_COLUMNS,
                         (uint8_t *)tile->y + column, a->y_step);
         some.panels += SUMS_COLUMNS / LN_TILE_I8_LANES * some.panel_step;
-        some.orders =
-            some.orders ? some.orders + SUMS_COLUMNS / LN_TILE_I8_HALF * some.order_step : NULL;
+        some.spans += SUMS_COLUMNS / LN_TILE_I8_LANES * span_bytes(a->k);
         some.epilogue.addends += SUMS_COLUMNS;
         if (some.epilogue.column_zeros)
             some.epilogue.column_zeros += SUMS_COLUMNS;
