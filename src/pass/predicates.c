@@ -4,6 +4,7 @@
 #include "pass/predicates.h"
 
 #include <math.h>
+#include <stdio.h>
 
 #include <lightnet/allocator.h>
 #include <lightnet/util.h>
@@ -129,26 +130,41 @@ PREDICATE(per_column)
 
 // A second cache as many processors have it; no property of this machine, since the model that
 // comes out should not depend on one.
-#define CACHE_BYTES ((size_t)1 << 20)
+#define CACHE_BYTES       ((size_t)1 << 20)
+#define SMALL_CACHE_BYTES ((size_t)256 << 10)
 
 // What the first witness of a template was found to be holds for the second: it is no matter of
 // right and wrong, and would keep their lists apart. What memory is too short to note is not known.
-static bool judge(const ln_context *ctx, const char *tname, bool is_so)
+static bool judge(const ln_context *ctx, const char *question, bool is_so)
 {
     static char yes, no;
-    const char *earlier = ctx->judged ? ln_hash_find(ctx->judged, tname) : NULL;
+    const char *earlier = ctx->judged ? ln_hash_find(ctx->judged, question) : NULL;
     if (earlier)
         return earlier == &yes;
-    char *name = ctx->judged ? ln_strdup(tname) : NULL;
+    char *name = ctx->judged ? ln_strdup(question) : NULL;
     if (name && ln_hash_insert(ctx->judged, name, is_so ? &yes : &no) < 0)
         ln_free(name);
     return is_so;
 }
 
-PREDICATE(outgrows_cache)
+static bool outgrows(const ln_context *ctx, const ln_expr_value *args, size_t bytes)
 {
     const tl_tensor *tensor = find_tensor(ctx, args);
-    return tensor && judge(ctx, args[0].tensors[0], tl_tensor_size(tensor) > ln_grain(CACHE_BYTES));
+    char question[LN_MAX_NAME_LEN + 32];
+    if (!tensor)
+        return false;
+    snprintf(question, sizeof question, "%zu %s", bytes, args[0].tensors[0]);
+    return judge(ctx, question, tl_tensor_size(tensor) > ln_grain(bytes));
+}
+
+PREDICATE(outgrows_cache)
+{
+    return outgrows(ctx, args, CACHE_BYTES);
+}
+
+PREDICATE(outgrows_small_cache)
+{
+    return outgrows(ctx, args, SMALL_CACHE_BYTES);
 }
 
 PREDICATE(keeps_order)

@@ -134,16 +134,21 @@ TEST(what_is_large_outgrows_the_cache)
                              {.kind = LN_RULE_NAME, .tensors = &names[1], .count = 1}};
     tl_tensor *w = ln_tensor_table_find(ctx->tensor_table, "w")->tensor;
     const int len = w->len;
-    CHECK(!ln_predicate_outgrows_cache(ctx, args));
+    CHECK(!ln_predicate_outgrows_small_cache(ctx, args));
     CHECK(!ln_predicate_single(ctx, args));
     w->len = 1;
     CHECK(ln_predicate_single(ctx, args));
+    w->len = 1 << 16;
+    CHECK(!ln_predicate_outgrows_small_cache(ctx, args));
+    w->len++;
+    CHECK(ln_predicate_outgrows_small_cache(ctx, args));
     w->len = 1 << 18;
     CHECK(!ln_predicate_outgrows_cache(ctx, args));
     w->len++;
     CHECK(ln_predicate_outgrows_cache(ctx, args));
     w->len = len;
     CHECK(!ln_predicate_outgrows_cache(ctx, args + 1));
+    CHECK(!ln_predicate_outgrows_small_cache(ctx, args + 1));
     ln_context_free(ctx);
 }
 
@@ -187,6 +192,7 @@ static const struct {
     {LN_RULE_PREDICATE_single, {TENSOR("x")}, false},
     {LN_RULE_PREDICATE_single, {TENSOR("nowhere")}, false},
     {LN_RULE_PREDICATE_outgrows_cache, {TENSOR("x")}, false},
+    {LN_RULE_PREDICATE_outgrows_small_cache, {TENSOR("x")}, false},
     {LN_RULE_PREDICATE_keeps_order, {TENSOR("x"), ARRAY(2, 0, 1)}, true},
     {LN_RULE_PREDICATE_keeps_order, {TENSOR("x"), ARRAY(2, 1, 0)}, false},
     {LN_RULE_PREDICATE_keeps_order, {TENSOR("x"), ARRAY(1, 0)}, false},
