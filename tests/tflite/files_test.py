@@ -684,6 +684,39 @@ def test_seeds_are_what_is_made():
         assert (ROOT / "tests/fuzz/tflite" / name).read_bytes() == make(), name
 
 
+def test_scales_are_for_blocks_of_rows():
+    rng = np.random.default_rng(5)
+    rows, width, block = 3, 96, 32
+    x, w = rng.integers(-9, 10, (2, width)).astype("f4"), rng.integers(-8, 8, (rows, width)).astype("i1")
+    scales = np.float16(2.0 ** rng.integers(-6, 3, (rows, width // block)) * rng.integers(1, 8, (rows, width // block)))
+    nibbles = w.reshape(-1).view("u1") & 15
+    packed = (nibbles[::2] | nibbles[1::2] << 4).tobytes()
+
+    def model(scales, size=block, zeros=None, last="y"):
+        t = [tf.tensor("x", "float32", (2, width)), tf.tensor("w", "int4", (rows, width), packed, blocks=("s", zeros, size)),
+             tf.constant("s", scales), tf.tensor("y", "float32", (2, rows))]
+        return write("m.tflite", tf.model(t, [("FULLY_CONNECTED", ["x", "w", None], ["y"], {"act": 0})], ["x"], ["y"]))
+
+    np.save("x.npy", x)
+    want = x.astype("f8") @ (w * np.repeat(scales.astype("f8"), block, 1)).T  # exact: small integers over a power of two
+    for some in (scales, scales.astype("f4")):
+        for target in ("ref", "cpu"):
+            run("run", model(some), "-t", target, "-i", "x.npy", "-o", "out")
+            assert (np.load("out/y.npy") == want).all(), (some.dtype, target)
+    for bad in ((scales, 31), (scales, 0), (scales[:2],), (scales[:, :2],), (scales.astype("i4"),)):
+        run("run", model(*bad), "-i", "x.npy", code=1, err="the scales of 'w' for blocks of")
+    run("run", model(scales, zeros="s"), "-i", "x.npy", code=1, err="the zero points of the blocks of 'w' are not read")
+
+
+def test_a_scalar_is_squeezed_to_itself():
+    t = [tf.tensor("x", "float32"), tf.tensor("y", "float32")]
+    np.save("s.npy", np.float32(2.5))
+    run("run", write("m.tflite", tf.model(t, [("SQUEEZE", ["x"], ["y"], {})], ["x"], ["y"])), "-i", "s.npy", "-o", "out")
+    assert np.load("out/y.npy") == 2.5
+    write("n.tflite", tf.model(t, [("SQUEEZE", ["x"], ["y"], {"dims": [0]})], ["x"], ["y"]))
+    run("run", "n.tflite", "-i", "s.npy", code=1, err="it has axis 0 of a scalar")
+
+
 def main():
     tests = [value for name, value in globals().items() if name.startswith("test_")]
     for test in tests:

@@ -187,10 +187,10 @@ def flex_map(options):
 
 # ---- Models ----
 
-def tensor(name, dtype, shape=(), data=None, scale=None, zero=None, axis=0, signature=None, variable=False):
-    """`data`: an array, or bytes as they are."""
+def tensor(name, dtype, shape=(), data=None, scale=None, zero=None, axis=0, signature=None, variable=False, blocks=None):
+    """`data`: an array, or bytes as they are. `blocks`: the tensor of their scales, or its index, of zero points, and their size."""
     return {"name": name, "dtype": dtype, "shape": list(shape), "data": data, "scale": scale, "zero": zero,
-            "axis": axis, "signature": signature, "variable": variable}
+            "axis": axis, "signature": signature, "variable": variable, "blocks": blocks}
 
 
 def constant(name, array, **more):
@@ -234,6 +234,9 @@ def graph(tensors, ops, inputs, outputs, buffers, codes, code_tables):
             scales = np.atleast_1d(np.float32(t["scale"]))
             zeros = np.broadcast_to(np.int64(t["zero"] if t["zero"] is not None else 0), scales.shape)
             quant = {2: Vector(scales.tobytes(), 4), 3: Vector(zeros.tobytes(), 8), 6: Number("i", t["axis"])}
+        if t["blocks"] is not None:
+            scales, zeros, size = t["blocks"]
+            quant = {4: Number("B", 2), 5: {0: Number("i", number(scales)), 1: Number("i", number(zeros)), 2: Number("i", size)}}
         tables.append({0: ints(t["shape"]), 1: Number("b", TYPES.index(t["dtype"])), 2: Number("I", buffer),
                        3: t["name"], 4: quant, 5: Number("B", 1) if t["variable"] else None,
                        7: ints(t["signature"]) if t["signature"] is not None else None})

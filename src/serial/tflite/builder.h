@@ -437,6 +437,11 @@ const char *ln_tflite_real(ln_tflite_op *op, size_t i);
 const char *ln_tflite_raw_image(ln_tflite_op *op, size_t i);
 const char *ln_tflite_real_image(ln_tflite_op *op, size_t i);
 
+// Whether the scales of `t` are a tensor, for blocks of its rows; and real numbers in place of `x`,
+// which has its elements.
+bool ln_tflite_has_blocks(const ln_tflite_builder *b, const ln_tflite_tensor *t);
+const char *ln_tflite_of_blocks(ln_tflite_op *op, const char *x, const ln_tflite_tensor *t);
+
 // Real numbers in place of `x`, which has the elements of `t`, moved so that its axis of scales is
 // `axis`.
 const char *ln_tflite_dequantize(ln_tflite_op *op, const char *x, ln_tflite_tensor *t, int axis);

@@ -369,6 +369,8 @@ const char *ln_tflite_raw_weights(ln_tflite_op *op, size_t i, int ndim, const in
 const char *ln_tflite_weights(ln_tflite_op *op, size_t i, int ndim, const int *perm, int axis)
 {
     const char *moved = ln_tflite_raw_weights(op, i, ndim, perm, axis);
+    if (ln_tflite_is_going(op->b) && ln_tflite_has_blocks(op->b, ln_tflite_input(op, i)))
+        return ln_tflite_of_blocks(op, moved, ln_tflite_input(op, i));
     return ln_tflite_dequantize(op, moved, ln_tflite_input(op, i), axis);
 }
 
