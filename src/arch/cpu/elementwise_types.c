@@ -12,12 +12,14 @@
 #include "arch/cpu/functions.h"
 #include "arch/cpu/isa.h"
 #include "arch/cpu/kernels/eltwise/eltwise.h"
+#include "base/minmax.h"
 #include "op/elementwise.h"
 #include "op/prepare.h"
 
 typedef struct operands {
     const void *src[LN_CPU_ROWS_INPUTS];
     void *dst;
+    int op; // of integers
 } operands;
 
 #define BLOCK_ELEMS 32
@@ -47,10 +49,11 @@ typedef struct operands {
         }                                                                                          \
     }
 
-static ln_status run_two(ln_call *call, const tl_tensor *a, const tl_tensor *b, ln_cpu_row_fn *run)
+static ln_status run_two(ln_call *call, const tl_tensor *a, const tl_tensor *b, ln_cpu_row_fn *run,
+                         int op)
 {
     tl_tensor *dst = ln_call_dst(call, 0);
-    const operands o = {{a->data, b->data, NULL}, dst->data};
+    const operands o = {{a->data, b->data, NULL}, dst->data, op};
     ln_cpu_rows rows;
     ln_cpu_rows_init(&rows, dst, (const tl_tensor *[]){a, b}, 2);
     ln_cpu_rows_run(&rows, ln_cpu_call_pool(call), run, &o);
@@ -110,7 +113,7 @@ ln_status ln_cpu_compute_compare(ln_call *call)
     ln_cpu_row_fn *run = comparison_of(relations, a->dtype);
     b = b ? b : &zero;
     bool is_turned = (relations & LN_IS_GREATER) && !(relations & LN_IS_LESS);
-    return run_two(call, is_turned ? b : a, is_turned ? a : b, run);
+    return run_two(call, is_turned ? b : a, is_turned ? a : b, run, 0);
 }
 
 // ---- Choices ----
@@ -175,7 +178,7 @@ ln_status ln_cpu_compute_select(ln_call *call)
 {
     tl_tensor *dst = ln_call_dst(call, 0);
     const tl_tensor *in[] = {ln_call_in(call, 0), ln_call_in(call, 1), ln_call_in(call, 2)};
-    const operands o = {{in[0]->data, in[1]->data, in[2]->data}, dst->data};
+    const operands o = {{in[0]->data, in[1]->data, in[2]->data}, dst->data, 0};
     ln_cpu_rows rows;
     ln_cpu_rows_init(&rows, dst, in, 3);
     ln_cpu_rows_run(&rows, ln_cpu_call_pool(call), choice_of(dst->dtype), &o);
@@ -203,27 +206,48 @@ DEFINE_ROW(rest_float, float, float, fmodf(x1, x2), x1, x2)
 DEFINE_ROW(both, tl_bool, tl_bool, x1 &&x2, x1, x2)
 DEFINE_ROW(either, tl_bool, tl_bool, x1 || x2, x1, x2)
 
-// Sums, differences and products wrap.
-#define DEFINE_WRAPPING(bits)                                                                      \
-    DEFINE_ROW(sum_int##bits, uint##bits##_t, uint##bits##_t, x1 + x2, x1, x2)                     \
-    DEFINE_ROW(difference_int##bits, uint##bits##_t, uint##bits##_t, x1 - x2, x1, x2)              \
-    DEFINE_ROW(product_int##bits, uint##bits##_t, uint##bits##_t, x1 *x2, x1, x2)                  \
-    DEFINE_ROW(least_int##bits, int##bits##_t, int##bits##_t, x1 < x2 ? x1 : x2, x1, x2)           \
-    DEFINE_ROW(greatest_int##bits, int##bits##_t, int##bits##_t, x1 > x2 ? x1 : x2, x1, x2)
-DEFINE_WRAPPING(32)
-DEFINE_WRAPPING(64)
+// More elements than above: each operand is copied by a call.
+#define INTEGER_ELEMS 256
 
-static ln_cpu_row_fn *wrapping_of(int op, bool is_long)
-{
-    switch (op) {
-    case TL_SUM: return is_long ? sum_int64 : sum_int32;
-    case TL_SUB: return is_long ? difference_int64 : difference_int32;
-    case TL_MUL: return is_long ? product_int64 : product_int32;
-    case TL_MIN: return is_long ? least_int64 : least_int32;
-    case TL_MAX: return is_long ? greatest_int64 : greatest_int32;
-    default: return NULL;
+// Sums, differences and products wrap. Operands are copied, so that one loop of so many elements is
+// enough for each operation, whichever of them are repeated.
+#define DEFINE_INTEGERS(bits)                                                                      \
+    static void combine_##bits(int op, uint##bits##_t *x, const uint##bits##_t *z)                 \
+    {                                                                                              \
+        const bool is_max = op == TL_MAX;                                                          \
+        for (size_t i = 0; op == TL_SUM && i < INTEGER_ELEMS; i++)                                 \
+            x[i] += z[i];                                                                          \
+        for (size_t i = 0; op == TL_SUB && i < INTEGER_ELEMS; i++)                                 \
+            x[i] -= z[i];                                                                          \
+        for (size_t i = 0; op == TL_MUL && i < INTEGER_ELEMS; i++)                                 \
+            x[i] *= z[i];                                                                          \
+        for (size_t i = 0; (is_max || op == TL_MIN) && i < INTEGER_ELEMS; i++)                     \
+            x[i] = ((int##bits##_t)x[i] > (int##bits##_t)z[i]) == is_max ? x[i] : z[i];            \
+    }                                                                                              \
+    static void integers_##bits(const void *self, size_t n, const size_t *at, const size_t *step,  \
+                                size_t to)                                                         \
+    {                                                                                              \
+        const operands *o = self;                                                                  \
+        const uint##bits##_t *a = (const uint##bits##_t *)o->src[0] + at[0];                       \
+        const uint##bits##_t *b = (const uint##bits##_t *)o->src[1] + at[1];                       \
+        uint##bits##_t *out = (uint##bits##_t *)o->dst + to, x[INTEGER_ELEMS], z[INTEGER_ELEMS];   \
+        const uint##bits##_t first_a = *a, first_b = *b;                                           \
+        for (size_t i = 0; i < INTEGER_ELEMS; i++)                                                 \
+            z[i] = first_b;                                                                        \
+        for (size_t i = 0; i < n; i += INTEGER_ELEMS) {                                            \
+            const size_t some = ln_min(n - i, (size_t)INTEGER_ELEMS) * sizeof *x;                  \
+            for (size_t k = 0; k < INTEGER_ELEMS; k++)                                             \
+                x[k] = first_a;                                                                    \
+            if (step[0] != 0)                                                                      \
+                memcpy(x, a + i, some);                                                            \
+            if (step[1] != 0)                                                                      \
+                memcpy(z, b + i, some);                                                            \
+            combine_##bits(o->op, x, z);                                                           \
+            memcpy(out + i, x, some);                                                              \
+        }                                                                                          \
     }
-}
+DEFINE_INTEGERS(32)
+DEFINE_INTEGERS(64)
 
 static void power_row(const void *self, size_t n, const size_t *at, const size_t *step, size_t to)
 {
@@ -236,8 +260,9 @@ static ln_cpu_row_fn *arithmetic_of(int op, tl_dtype dtype)
 {
     if (op == LN_ELEW_POWER)
         return power_row;
-    if ((dtype == TL_INT32 || dtype == TL_INT64) && wrapping_of(op, dtype == TL_INT64))
-        return wrapping_of(op, dtype == TL_INT64);
+    if (dtype != TL_BOOL &&
+        (op == TL_SUM || op == TL_SUB || op == TL_MUL || op == TL_MIN || op == TL_MAX))
+        return dtype == TL_INT32 ? integers_32 : integers_64;
     if (op == TL_MIN || op == TL_MAX)
         return op == TL_MIN ? both : either;
     if (dtype == TL_FLOAT)
@@ -333,5 +358,5 @@ ln_status ln_cpu_elew_rows(ln_call *call, int op)
     if (!is_binary)
         return find_extreme(call, (tl_elew_op)op);
     return run_two(call, ln_call_in(call, 0), ln_call_in(call, 1),
-                   arithmetic_of(op, ln_call_in(call, 0)->dtype));
+                   arithmetic_of(op, ln_call_in(call, 0)->dtype), op);
 }
