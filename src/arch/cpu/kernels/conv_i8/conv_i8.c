@@ -406,42 +406,40 @@ size_t ln_conv_i8_workspace(const ln_conv_shape *s)
     return bytes;
 }
 
-// Addresses of the taps of an output in a plane of which `y` are inside, and by how much they move
-// to the next one. `first` is the first line of the plane that is there.
-static void find_plane_taps(const ln_depthwise_i8 *d, const uint8_t *plane, size_t first,
-                            size_t row, ln_taps y, size_t column, const uint8_t **taps,
-                            size_t *steps)
-{
-    const ln_conv_shape *s = &d->args->shape;
-    const ln_window_1d columns = ln_conv_columns(s);
-    const ln_taps at = ln_window_taps(&columns, column);
-    size_t i = 0;
-    for (size_t t = 0; t < d->rows.kernel; t++) {
-        for (size_t u = 0; u < s->kernel_w; u++, i++) {
-            bool is_inside = t >= y.first && t < y.end && u >= at.first && u < at.end;
-            steps[i] = is_inside ? s->stride_w * s->in_channels : 0;
-            taps[i] = is_inside ? plane + ((ln_window_at(&d->rows, row, t) - first) * s->in_w +
-                                           ln_window_at(&columns, column, u)) *
-                                              s->in_channels
-                                : d->outside;
-        }
-    }
-}
-
-// The taps of all depths, up to a multiple of four.
-static void find_taps(const ln_depthwise_i8 *d, const ln_lines_i8 *lines, size_t depth, size_t row,
-                      size_t column, const uint8_t **taps, size_t *steps)
+// Where the lines begin that the windows of a row of the result have in all depths; NULL: outside.
+static void find_lines(const ln_depthwise_i8 *d, const ln_lines_i8 *there, size_t depth, size_t row,
+                       const uint8_t **lines)
 {
     const ln_conv_shape *s = &d->args->shape;
     const ln_window_1d *window = &d->depth.window;
-    const ln_taps depths = ln_window_taps(window, depth), y = ln_window_taps(&d->rows, row);
-    size_t i = 0;
-    for (size_t t = 0; t < window->kernel; t++, i += d->rows.kernel * s->kernel_w) {
+    const ln_taps depths = ln_window_taps(window, depth), rows = ln_window_taps(&d->rows, row);
+    for (size_t t = 0; t < window->kernel; t++) {
         const bool is_inside = t >= depths.first && t < depths.end;
-        const size_t plane = is_inside ? ln_window_at(window, depth, t) : 0;
-        const uint8_t *from = lines->at + plane * s->in_h * s->in_w * s->in_channels;
-        find_plane_taps(d, from, lines->first, row, is_inside ? y : (ln_taps){0, 0}, column,
-                        taps + i, steps + i);
+        const size_t first = is_inside ? ln_window_at(window, depth, t) * s->in_h : 0;
+        for (size_t r = 0; r < d->rows.kernel; r++)
+            *lines++ = is_inside && r >= rows.first && r < rows.end
+                           ? there->at + (first + ln_window_at(&d->rows, row, r) - there->first) *
+                                             s->in_w * s->in_channels
+                           : NULL;
+    }
+}
+
+// Addresses of the taps of an output, up to a multiple of four, and by how much they move to the
+// next one.
+static void find_taps(const ln_depthwise_i8 *d, const uint8_t *const *lines,
+                      const ln_window_1d *columns, size_t column, const uint8_t **taps,
+                      size_t *steps)
+{
+    const ln_conv_shape *s = &d->args->shape;
+    const ln_taps at = ln_window_taps(columns, column);
+    size_t i = 0;
+    for (size_t t = 0; t < s->kernel_h; t++) {
+        for (size_t u = 0; u < s->kernel_w; u++, i++) {
+            const bool is_inside = lines[t] && u >= at.first && u < at.end;
+            steps[i] = is_inside ? s->stride_w * s->in_channels : 0;
+            taps[i] = is_inside ? lines[t] + ln_window_at(columns, column, u) * s->in_channels
+                                : d->outside;
+        }
     }
     for (; i % 4 != 0; i++) {
         taps[i] = d->outside;
@@ -458,15 +456,18 @@ static bool is_followed(const ln_depthwise_i8 *d, const ln_window_1d *columns, s
     return taps.first <= most && taps.end == columns->kernel;
 }
 
-// Whether as many bytes as a block has channels can be read at each tap of so many pixels.
-static bool has_more(const ln_depthwise_i8 *d, const ln_lines_i8 *lines, const uint8_t *const *taps,
-                     const size_t *steps, size_t pixels)
+// Of how many of so many pixels as many bytes as a block has channels can be read at each tap.
+static size_t readable_pixels(const ln_depthwise_i8 *d, const uint8_t *x_end,
+                              const uint8_t *const *taps, const size_t *steps, size_t pixels)
 {
-    for (size_t i = 0; i < d->taps.taps; i++)
-        if (steps[i] > 0 &&
-            taps[i] + (pixels - 1) * steps[i] + LN_TAPS_I8_MAX_CHANNELS > lines->end)
-            return false;
-    return true;
+    for (size_t i = 0; i < d->taps.taps; i++) {
+        const size_t left = steps[i] > 0 ? (size_t)(x_end - taps[i]) : SIZE_MAX;
+        if (left < LN_TAPS_I8_MAX_CHANNELS)
+            return 0;
+        if (steps[i] > 0 && (pixels - 1) * steps[i] > left - LN_TAPS_I8_MAX_CHANNELS)
+            pixels = (left - LN_TAPS_I8_MAX_CHANNELS) / steps[i] + 1;
+    }
+    return pixels;
 }
 
 // Sums of some pixels wait to be rescaled, those of at least one.
@@ -496,18 +497,19 @@ static void run_rescaled(const ln_depthwise_i8 *d, const ln_taps_i8_args *taps, 
     ln_rescale_rows(d->args->rescale, 0, args.pixels, channels, sums, channels, taps->y, channels);
 }
 
-static void run_row(const ln_depthwise_i8 *d, const ln_lines_i8 *lines, size_t depth, size_t row,
+static void run_row(const ln_depthwise_i8 *d, const ln_lines_i8 *there, size_t depth, size_t row,
                     void *y)
 {
     const ln_conv_shape *s = &d->args->shape;
     const ln_window_1d columns = ln_conv_columns(s);
-    const uint8_t *taps[MAX_TAPS];
+    const uint8_t *taps[MAX_TAPS], *lines[MAX_TAPS];
     size_t steps[MAX_TAPS];
     ln_taps_i8_args args = d->taps;
     args.at = taps;
     args.steps = steps;
     args.y = y;
     const size_t most = most_pixels(d->args);
+    find_lines(d, there, depth, row, lines);
     for (size_t x = 0; x < s->out_w; x += args.pixels) {
         const bool is_run = is_followed(d, &columns, x);
         args.pixels = 1;
@@ -515,8 +517,11 @@ static void run_row(const ln_depthwise_i8 *d, const ln_lines_i8 *lines, size_t d
             while (args.pixels < most && x + args.pixels < s->out_w &&
                    is_followed(d, &columns, x + args.pixels))
                 args.pixels++;
-        find_taps(d, lines, depth, row, x, taps, steps);
-        args.has_more = has_more(d, lines, taps, steps, args.pixels);
+        find_taps(d, lines, &columns, x, taps, steps);
+        const size_t readable = readable_pixels(d, there->end, taps, steps, args.pixels);
+        args.has_more = readable > 0;
+        if (s->out_channels < d->kernel->channels && args.has_more)
+            args.pixels = readable;
         args.weights = is_run && d->windows ? d->windows : d->taps.weights;
         if (d->args->rescale)
             run_rescaled(d, &args, is_run && d->windows);
