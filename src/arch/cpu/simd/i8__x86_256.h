@@ -12,6 +12,12 @@ VF_VERB void vi_expand(void *to, const uint8_t *from, size_t k, uint8_t flip)
     for (; i + 32 <= k; i += 32)
         _mm256_storeu_si256((void *)(bytes + i),
                             _mm256_xor_si256(_mm256_loadu_si256((const void *)(from + i)), flips));
+    for (; i + 4 <= k; i += 4) {
+        uint32_t four;
+        memcpy(&four, from + i, sizeof four);
+        four ^= flip * UINT32_C(0x01010101);
+        memcpy(bytes + i, &four, sizeof four);
+    }
     for (; i < k; i++)
         bytes[i] = from[i] ^ flip;
     memset(bytes + k, 0, (0 - k) & 3);
