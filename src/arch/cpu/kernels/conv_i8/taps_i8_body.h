@@ -162,10 +162,14 @@ VF_VERB void taps_put(const ln_epilogue_i8 *e, size_t first, size_t n,
                       const vi_tap_sum sums[VI_TAP_SUMS], const float *factors, const float *bias,
                       const vi_bounds *bounds, void *y)
 {
-    if (e->result == LN_I8_TO_SUMS)
-        vi_store_taps((int32_t *)y + first, sums);
-    else
+    int32_t all[VI_TAP_CHANNELS], *to = (int32_t *)y + first;
+    if (e->result == LN_I8_TO_SUMS) {
+        vi_store_taps(n == VI_TAP_CHANNELS ? to : all, sums);
+        if (n != VI_TAP_CHANNELS)
+            memcpy(to, all, n * sizeof *to);
+    } else {
         vi_put_taps((uint8_t *)y + first, n, sums, factors, bias, bounds);
+    }
 }
 
 static void taps_run_quick(const ln_taps_i8_args *a, const vi_bounds *bounds, void *y)
@@ -193,9 +197,8 @@ static void taps_run(const ln_taps_i8_args *a)
 {
     const ln_epilogue_i8 *e = &a->epilogue;
     const vi_bounds bounds = vi_bounds_of(e->low, e->high, e->zero);
-    const bool is_wide = a->channels >= VI_TAP_CHANNELS;
-    const bool is_quick = e->result == LN_I8_TO_BYTES ? a->has_more || is_wide
-                                                      : e->result == LN_I8_TO_SUMS && is_wide;
+    const bool is_quick =
+        e->result != LN_I8_TO_FLOATS && (a->has_more || a->channels >= VI_TAP_CHANNELS);
     uint8_t *y = a->y;
     for (size_t i = 0; i < a->pixels; i++, y += a->y_step) {
         if (is_quick)
