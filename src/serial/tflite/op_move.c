@@ -66,10 +66,9 @@ void ln_tflite_read_squeeze(ln_tflite_op *op)
     }
     for (size_t i = 0; i < list.count; i++)
         axes[i] = ln_flat_number_at(b->file, list, i, LN_FLAT_I32);
-    const bool is_scalar = ln_tflite_input(op, 0)->ndim == 0;
-    if (is_scalar && list.count > 0)
+    if (ln_tflite_input(op, 0)->ndim == 0 && list.count > 0)
         ln_tflite_problem(op, NULL, "it has axis %lld of a scalar", (long long)axes[0]);
-    const char *y = begin_move(op, is_scalar ? "Identity" : "Squeeze", 0, &is_moved);
+    const char *y = begin_move(op, "Squeeze", 0, &is_moved);
     if (list.count > 0)
         ln_tflite_in(b, ln_tflite_ints(b, list.count, axes));
     ln_tflite_give_moved(op, 0, y, is_moved);
