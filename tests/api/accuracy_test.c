@@ -409,6 +409,8 @@ static const row rows[] = {
      INPUT("[30, 1000]") "softmax(src=x | dst=y | axis=1);\n"},
     {"softmax_cpu", "21 of -8 .. 8, axis 1", -8, 8,
      INPUT("[1, 21, 17, 19]") "softmax(src=x | dst=y | axis=1);\n"},
+    {"softmax_cpu", "logarithms, 10 of -8 .. 8", -8, 8,
+     INPUT("[300, 10]") "softmax(src=x | dst=y | axis=1, log=true);\n"},
     {"softmax_cpu", "10 of -40 .. 40", -40, 40,
      INPUT("[300, 10]") "softmax(src=x | dst=y | axis=1);\n"},
     {"batchnorm_cpu", "", 2, 8,

@@ -89,23 +89,27 @@ ln_status ln_cpu_layer(ln_call *call)
 
 // ---- Softmax ----
 
-ln_status ln_cpu_accepts_softmax(ln_call *call)
+typedef struct softmax {
+    ln_lines lines;
+    bool is_log;
+} softmax;
+
+static ln_status prepare_softmax(ln_call *call, softmax *s)
 {
-    LN_TRY(ln_cpu_accepts_floats(call));
-    if (ln_call_int(call, "log"))
-        return ln_call_fail(call, LN_UNSUPPORTED, "is without logarithms here");
-    return LN_OK;
+    s->is_log = ln_call_int(call, "log") != 0;
+    return ln_softmax_lines(call, &s->lines);
 }
 
-LN_PREPARE(ln_cpu_prepare_softmax, ln_lines, ln_softmax_lines)
+LN_PREPARE(ln_cpu_prepare_softmax, softmax, prepare_softmax)
 
 ln_status ln_cpu_softmax(ln_call *call)
 {
     const tl_tensor *src = ln_call_in(call, 0);
-    const ln_lines *lines = ln_call_prepared(call);
-    ln_softmax_f32_args args = {.outer = lines->outer,
-                                .n = lines->count,
-                                .inner = lines->inner,
+    const softmax *s = ln_call_prepared(call);
+    ln_softmax_f32_args args = {.outer = s->lines.outer,
+                                .n = s->lines.count,
+                                .inner = s->lines.inner,
+                                .is_log = s->is_log,
                                 .x = src->data,
                                 .y = ln_call_dst(call, 0)->data};
     if (src->len > 0)

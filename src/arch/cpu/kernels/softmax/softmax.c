@@ -31,7 +31,7 @@ static void softmax_short_rows(const softmax_job *job, size_t rows, const float 
     const ln_transpose_matrices out = {
         .rows = rows, .columns = n, .x = columns, .x_step = rows, .y = y, .y_step = n, .count = 1};
     job->transpose(&in);
-    job->run(n, rows, columns, columns);
+    job->run(n, rows, job->args->is_log, columns, columns);
     job->transpose(&out);
 }
 
@@ -46,7 +46,7 @@ static void softmax_block(void *user, size_t index)
         return;
     }
     for (size_t i = first; i < first + count; i++)
-        job->run(args->n, args->inner, args->x + i * part, args->y + i * part);
+        job->run(args->n, args->inner, args->is_log, args->x + i * part, args->y + i * part);
 }
 
 void ln_softmax_f32(ln_cpu_isa isa, const ln_softmax_f32_args *args, ln_pool *pool)

@@ -6,10 +6,14 @@
 // 16, j + 32, ... in this order, starting at +0, in runs as lanes.h says; then lane j of 8, of 4,
 // of 2, of 1 adds lane j + 8, + 4, + 2, + 1. So the axis may be anywhere and `inner` does not
 // change a bit. A row with NaN or +inf, or of -inf alone, becomes NaN.
+//
+// A logarithm is (x - m) - log(1 + rest), where rest is such a sum with e - 1 for each x = m, plus
+// the number of these x but for one: small powers count beside 1.
 
 #ifndef LN_ARCH_CPU_KERNELS_SOFTMAX_H
 #define LN_ARCH_CPU_KERNELS_SOFTMAX_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "arch/cpu/isa.h"
@@ -24,6 +28,7 @@ typedef struct ln_softmax_f32_args {
     size_t outer;
     size_t n;
     size_t inner;
+    bool is_log; // logarithms are wanted
     const float *x;
     float *y; // may be x, else apart from it
 } ln_softmax_f32_args;
@@ -33,7 +38,7 @@ void ln_softmax_f32(ln_cpu_isa isa, const ln_softmax_f32_args *args, ln_pool *po
 // ---- Kernels ----
 
 // One of the `outer` parts; n and inner are at least 1.
-typedef void ln_softmax_f32_fn(size_t n, size_t inner, const float *x, float *y);
+typedef void ln_softmax_f32_fn(size_t n, size_t inner, bool is_log, const float *x, float *y);
 
 LN_KERNELS(ln_softmax_f32_fn, softmax_f32)
 

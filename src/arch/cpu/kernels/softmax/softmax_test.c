@@ -5,7 +5,7 @@
 
 #include "arch/cpu/kernels/kernel_test.h"
 
-static void check_row(const float *x, const float *y, size_t n, size_t inner)
+static void check_row(const float *x, const float *y, size_t n, size_t inner, bool is_log)
 {
     double max = -INFINITY, sum = 0;
     for (size_t i = 0; i < n; i++)
@@ -13,12 +13,16 @@ static void check_row(const float *x, const float *y, size_t n, size_t inner)
     for (size_t i = 0; i < n; i++)
         sum += exp((double)x[i * inner] - max);
     for (size_t i = 0; i < n; i++) {
-        double value = exp((double)x[i * inner] - max) / sum;
-        CHECK_NEAR((double)y[i * inner], value, value * 1e-6 + 1e-9);
+        double value = exp((double)x[i * inner] - max) / sum, far = value * 1e-6 + 1e-9;
+        if (is_log) {
+            value = (double)x[i * inner] - max - log(sum);
+            far = -value * 1e-6 + 1e-6;
+        }
+        CHECK_NEAR((double)y[i * inner], value, far);
     }
 }
 
-static void check_shape_on(size_t outer, size_t n, size_t inner, bool at_end)
+static void check_shape_on(size_t outer, size_t n, size_t inner, bool is_log, bool at_end)
 {
     size_t count = outer * n * inner;
     guarded x = guarded_make(count, at_end);
@@ -35,11 +39,12 @@ static void check_shape_on(size_t outer, size_t n, size_t inner, bool at_end)
         fill_nan(y.p, count);
         if (count)
             memcpy(x.p, values, count * sizeof *values);
-        ln_softmax_f32_args args = {.outer = outer, .n = n, .inner = inner, .x = x.p, .y = y.p};
+        ln_softmax_f32_args args = {
+            .outer = outer, .n = n, .inner = inner, .is_log = is_log, .x = x.p, .y = y.p};
         ln_softmax_f32(isa, &args, NULL);
         for (size_t i = 0; i < outer * inner && n; i++) {
             size_t at = i / inner * n * inner + i % inner;
-            check_row(values + at, y.p + at, n, inner);
+            check_row(values + at, y.p + at, n, inner, is_log);
         }
         args.y = x.p;
         ln_softmax_f32(isa, &args, NULL);
@@ -56,8 +61,8 @@ static void check_shape_on(size_t outer, size_t n, size_t inner, bool at_end)
 
 static void check_shape(size_t outer, size_t n, size_t inner)
 {
-    check_shape_on(outer, n, inner, true);
-    check_shape_on(outer, n, inner, false);
+    for (int i = 0; i < 4; i++)
+        check_shape_on(outer, n, inner, i < 2, i % 2);
 }
 
 TEST(rows_around_every_vector_are_right_and_in_place)
@@ -94,6 +99,26 @@ TEST(a_long_axis_costs_no_precision)
     }
 }
 
+TEST(logarithms_of_small_powers_are_finite)
+{
+    const float x[] = {0, -200, -INFINITY, -3e38f};
+    float y[4];
+    FOR_EACH_ISA(isa)
+    {
+        ln_softmax_f32(
+            isa,
+            &(ln_softmax_f32_args){.outer = 1, .n = 4, .inner = 1, .is_log = true, .x = x, .y = y},
+            NULL);
+        CHECK(y[0] == 0 && y[1] == -200 && y[2] == -INFINITY && y[3] == -3e38f);
+        const float large[] = {1e7f, 1e7f};
+        ln_softmax_f32(isa,
+                       &(ln_softmax_f32_args){
+                           .outer = 1, .n = 2, .inner = 1, .is_log = true, .x = large, .y = y},
+                       NULL);
+        CHECK_NEAR((double)y[0], -log(2), 1e-7);
+    }
+}
+
 TEST(empty_shapes_touch_nothing)
 {
     check_shape(0, 3, 4);
@@ -123,7 +148,7 @@ TEST(the_place_of_the_axis_does_not_change_a_bit)
 }
 
 // Many short rows are turned into columns and back; a row alone is not.
-TEST(the_number_of_rows_does_not_change_a_bit)
+static void check_number_of_rows(bool is_log)
 {
     enum { MAX_N = 17, ROWS = 700 };
     static float x[ROWS * MAX_N], alone[ROWS * MAX_N], y[ROWS * MAX_N];
@@ -134,21 +159,32 @@ TEST(the_number_of_rows_does_not_change_a_bit)
         FOR_EACH_ISA(isa)
         {
             for (size_t row = 0; row < ROWS; row++)
-                ln_softmax_f32(
-                    isa,
-                    &(ln_softmax_f32_args){
-                        .outer = 1, .n = n, .inner = 1, .x = x + row * n, .y = alone + row * n},
-                    NULL);
+                ln_softmax_f32(isa,
+                               &(ln_softmax_f32_args){.outer = 1,
+                                                      .n = n,
+                                                      .inner = 1,
+                                                      .is_log = is_log,
+                                                      .x = x + row * n,
+                                                      .y = alone + row * n},
+                               NULL);
             for (size_t rows = 15; rows <= ROWS; rows = rows < 18 ? rows + 1 : rows + 681) {
                 memcpy(y, x, rows * n * sizeof *y);
                 ln_softmax_f32(
-                    isa, &(ln_softmax_f32_args){.outer = rows, .n = n, .inner = 1, .x = y, .y = y},
+                    isa,
+                    &(ln_softmax_f32_args){
+                        .outer = rows, .n = n, .inner = 1, .is_log = is_log, .x = y, .y = y},
                     NULL);
                 for (size_t i = 0; i < rows * n; i++)
                     CHECK(same_bits(y[i], alone[i]) || (isnan(y[i]) && isnan(alone[i])));
             }
         }
     }
+}
+
+TEST(the_number_of_rows_does_not_change_a_bit)
+{
+    check_number_of_rows(false);
+    check_number_of_rows(true);
 }
 
 TEST(one_element_gets_everything)
@@ -190,6 +226,11 @@ TEST(a_row_without_a_defined_result_becomes_nan_and_its_neighbours_do_not)
                 ln_softmax_f32(isa, &args, NULL);
                 CHECK(!isnan(y[0]) && !isnan(y[2 * N]));
                 CHECK(isnan(y[N + at]));
+                args.is_log = true;
+                ln_softmax_f32(isa, &args, NULL);
+                CHECK(!isnan(y[0]) && isnan(y[N + at]) && isnan(y[N + (at + 1) % N]));
+                args.is_log = false;
+                ln_softmax_f32(isa, &args, NULL);
                 if (b == 0) {
                     for (size_t i = 0; i < N; i++)
                         CHECK(isnan(y[N + i]));
@@ -200,7 +241,8 @@ TEST(a_row_without_a_defined_result_becomes_nan_and_its_neighbours_do_not)
 }
 
 TEST_LIST(rows_around_every_vector_are_right_and_in_place, a_long_axis_costs_no_precision,
-          columns_around_every_vector_are_right_and_in_place, empty_shapes_touch_nothing,
-          the_place_of_the_axis_does_not_change_a_bit, the_number_of_rows_does_not_change_a_bit,
-          one_element_gets_everything, large_values_do_not_overflow,
+          logarithms_of_small_powers_are_finite, columns_around_every_vector_are_right_and_in_place,
+          empty_shapes_touch_nothing, the_place_of_the_axis_does_not_change_a_bit,
+          the_number_of_rows_does_not_change_a_bit, one_element_gets_everything,
+          large_values_do_not_overflow,
           a_row_without_a_defined_result_becomes_nan_and_its_neighbours_do_not)
