@@ -244,10 +244,11 @@ VF_VERB void ready_block(const column_block *b, const bool is_whole)
                   _mm256_castsi256_si128(b->mask), is_whole);
         put_words(words + 32, words_of(_mm256_extracti128_si256(given, 1), word_offset),
                   _mm256_extracti128_si256(b->mask, 1), is_whole);
-        if (r->bytes)
+        if (r->bytes && fours > FEW_FOURS)
             put_bytes(r->bytes + i * 4 * fours + b->first, bytes, b->mask, is_whole);
     }
-    put_limits(max, below, r->limits + b->first / 8);
+    if (fours > FEW_FOURS)
+        put_limits(max, below, r->limits + b->first / 8);
 }
 
 static void ready(const ln_ready_i8_args *r)
