@@ -230,6 +230,7 @@ static void clear_ends(uint8_t *rows, size_t m, size_t step)
         memset(rows + i * step - 4, 0, 4);
 }
 
+// Rows that are gathered have whole fours.
 static void ready_rows(const product *p, ln_tile_i8_args *tile, const uint8_t *rows, size_t step,
                        char *expanded)
 {
@@ -238,7 +239,7 @@ static void ready_rows(const product *p, ln_tile_i8_args *tile, const uint8_t *r
     tile->words = words;
     tile->limits = limits;
     p->kernel->ready(&(ln_ready_i8_args){.m = tile->m,
-                                         .k = p->args->k,
+                                         .k = p->args->gather ? tile->fours * 4 : p->args->k,
                                          .from = rows,
                                          .step = step,
                                          .flip = p->flip,
