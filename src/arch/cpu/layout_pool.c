@@ -191,6 +191,18 @@ static bool is_one_of(const char *word, const char *const *words)
 }
 
 // Scales that are given, and known. False if batch or channels are scaled.
+// Sizes and scales of all axes, or of height and width alone.
+static bool are_axes_of_pixels(const ln_call *call, int ndim)
+{
+    const int count = (int)ln_call_count(call, "axes");
+    for (int i = 0; i < count; i++) {
+        const int64_t axis = ln_call_int_at(call, "axes", i);
+        if (count != ndim - 2 || (axis < 0 ? axis + ndim : axis) != 2 + i)
+            return false;
+    }
+    return count == 0 || ln_streq(ln_call_string(call, "keep_aspect_ratio_policy"), "stretch");
+}
+
 static bool read_scales(const ln_layout_build *build, resize *r)
 {
     const char *name = ln_layout_input(build, "scales");
@@ -198,14 +210,14 @@ static bool read_scales(const ln_layout_build *build, resize *r)
     if (!entry || entry->tensor->len == 0)
         return true;
     const float *scales = entry->known;
-    int ndim = ln_layout_find(build, r->src)->tensor->ndim;
-    if (!scales || entry->tensor->len != ndim || entry->tensor->dtype != TL_FLOAT ||
-        scales[0] != 1 || scales[1] != 1)
+    const int ndim = ln_layout_find(build, r->src)->tensor->ndim, count = entry->tensor->len;
+    if (!scales || (count != ndim && count != ndim - 2) || entry->tensor->dtype != TL_FLOAT ||
+        (count == ndim && (scales[0] != 1 || scales[1] != 1)))
         return false;
     const ln_layout_dims in = ln_layout_dims_of(build, r->src);
     const ln_layout_dims out = ln_layout_dims_of(build, ln_layout_first_out(build));
     for (int i = 4 - ndim; i < 2; i++) {
-        double scale = (double)scales[ndim - 2 + i];
+        double scale = (double)scales[count - 2 + i];
         r->scale[i] = scale * in.d[2 + i] == out.d[2 + i] ? 0 : scale;
     }
     return true;
@@ -244,7 +256,8 @@ static bool read_resize(const ln_layout_build *build, resize *r)
     if (ln_streq(r->mode, "bilinear"))
         r->mode = "linear";
     if (!are_images(build, r->src) || !read_scales(build, r) ||
-        ln_call_int(call, "antialias") != 0 || ln_call_count(call, "axes") != 0)
+        ln_call_int(call, "antialias") != 0 ||
+        !are_axes_of_pixels(call, ln_layout_find(build, r->src)->tensor->ndim))
         return false;
     const ln_layout_dims in = ln_layout_dims_of(build, r->src);
     const ln_layout_dims out = ln_layout_dims_of(build, ln_layout_first_out(build));
