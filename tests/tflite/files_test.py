@@ -708,6 +708,51 @@ def test_scales_are_for_blocks_of_rows():
     run("run", model(scales, zeros="s"), "-i", "x.npy", code=1, err="the zero points of the blocks of 'w' are not read")
 
 
+def test_sparse_constants_become_dense():
+    rng = np.random.default_rng(9)
+
+    def some(shape, dtype):
+        return (rng.integers(1, 100, shape) * (rng.random(shape) < 0.3)).astype(dtype)
+
+    def model(array, values, table, op="DENSIFY"):
+        name = array.dtype.name
+        t = [tf.tensor("x", name, array.shape), tf.tensor("s", name, array.shape, values, sparsity=table),
+             tf.tensor("d", name, array.shape), tf.tensor("y", name, array.shape)]
+        ops = [("DENSIFY", ["s"], ["d"], None), ("MAXIMUM", ["x", "d"], ["y"], None)]
+        return write("m.tflite", tf.model(t, ops if op == "DENSIFY" else [("MAXIMUM", ["x", "s"], ["y"], None)], ["x"], ["y"]))
+
+    cases = [((5, 7), "f4", (0, 1), (0, 1), ()), ((5, 7), "i4", (1, 0), (0, 1), ()), ((4, 12), "f4", (0, 1, 2), (0, 1, 0), ((1, 4),)),
+             ((6, 12), "i4", (0, 1, 2, 3), (1, 1, 0, 0), ((0, 3), (1, 4))), ((6, 12), "f4", (0, 1, 3, 2), (0, 1, 0, 0), ((1, 4), (0, 3))),
+             ((3, 2, 2, 5), "f4", (0, 1, 2, 3), (0, 0, 0, 1), ()), ((3, 2, 2, 5), "i4", (3, 0, 2, 1), (1, 0, 1, 1), ()), ((9,), "f4", (0,), (1,), ())]
+    for i, (shape, dtype, order, formats, blocks) in enumerate(cases):
+        array = some(shape, dtype)
+        values, table = tf.sparse(array, order, formats, blocks, (1 + i % 3, 1 + (i + 1) % 3))
+        np.save("x.npy", np.zeros(shape, dtype))
+        for op in ("DENSIFY", "none"):
+            run("run", model(array, values, table, op), "-i", "x.npy", "-o", "out")
+            assert (np.load("out/y.npy") == array).all(), (shape, order, formats, blocks, op)
+
+    array = np.float32([[1, 0, 2], [0, 3, 0]])
+    values, table = tf.sparse(array, (0, 1), (0, 1))
+    says = dict(code=1, err="the sparse constant 's' has indices that do not fit it")
+    wrong = [(values[:2], table), (np.append(values, values), table), (values, {**table, 0: tf.ints((0, 0))}), (values, {**table, 0: tf.ints((0, 2))}),
+             (values, {**table, 0: tf.ints((0, 1, 2)), 1: tf.ints((1,))}), (values, {**table, 2: table[2][:1]})]
+    for segments, indices in (((0, 2, 4), (0, 2, 1)), ((0, 2), (0, 2, 1)), ((0, 2, 3), (0, 3, 1)), ((0, 2, 3), (2, 0, 1)), ((0, 2, 3), (0, 0, 1)),
+                              ((-1, 2, 3), (0, 2, 1)), ((2, 0, 3), (0, 2, 1)), ((0, 2, 3), (0, -1, 1))):
+        wrong.append((values, {**table, 2: [table[2][0], {**table[2][1], 2: tf.Number("B", 1), 3: {0: tf.ints(segments)}, 5: {0: tf.ints(indices)}}]}))
+    wrong.append((values, {**table, 2: [{**table[2][0], 1: tf.Number("i", 3)}, table[2][1]]}))
+    wrong.append((values, {**table, 2: [table[2][0], {**table[2][1], 2: tf.Number("B", 4)}]}))
+    for data, broken in wrong:
+        run("run", model(array, data, broken), "--zero", **says)
+    large = [tf.tensor("s", "float32", (1 << 15, 1 << 12), values, sparsity=table), tf.tensor("d", "float32", (1 << 15, 1 << 12))]
+    run("run", write("m.tflite", tf.model(large, [("DENSIFY", ["s"], ["d"], None)], [], ["d"])), **says)
+    value, table = tf.sparse(np.eye(1, 16384, dtype="f4")[0], (0,), (1,))  # 64 KB each, in a file of some
+    many = [tf.tensor("s%d" % i, "float32", (16384,), value, sparsity=table) for i in range(40)]
+    ends = [tf.tensor("d%d" % i, "float32", (16384,)) for i in range(40)]
+    ops = [("DENSIFY", ["s%d" % i], ["d%d" % i], None) for i in range(40)]
+    run("run", write("m.tflite", tf.model(many + ends, ops, [], ["d%d" % i for i in range(40)])), code=1, err="has indices that do not fit it")
+
+
 def test_a_scalar_is_squeezed_to_itself():
     t = [tf.tensor("x", "float32"), tf.tensor("y", "float32")]
     np.save("s.npy", np.float32(2.5))

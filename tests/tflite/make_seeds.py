@@ -210,6 +210,16 @@ def loop():
     return tf.model(number("x", "y"), [("WHILE", ["x"], ["y"], {"cond": 1, "body": 2})], ["x"], ["y"], [small, body, first, double])
 
 
+def sparse():
+    """Weights of which some blocks are there, in halves."""
+    w = np.float16([[1, 2, 0, 0], [0, 0, 0, 0], [0, 0, 3, 4], [0, 5, 0, 6]])
+    values, table = tf.sparse(w, (0, 1, 2), (0, 1, 0), ((1, 2),), (2, 3))
+    t = [tf.tensor("x", "float32", (2, 4)), tf.tensor("s", "float16", (4, 4), values, sparsity=table), tf.tensor("h", "float16", (4, 4)),
+         tf.tensor("w", "float32", (4, 4)), tf.tensor("y", "float32", (2, 4))]
+    return tf.model(t, [("DENSIFY", ["s"], ["h"], None), ("DEQUANTIZE", ["h"], ["w"], None), ("FULLY_CONNECTED", ["x", "w", None], ["y"], {"act": 1})],
+                    ["x"], ["y"])
+
+
 def entries():
     """Two signatures, of a subgraph each, of which the second has a branch; -1 is an open batch."""
     def rows(*names):
@@ -227,7 +237,7 @@ def entries():
         "7": [of("encode", 0, x=0, y=2), of("decode", 1, x=0, y=4)]})
 
 
-SEEDS = {"entries": entries, "loop": loop, "variables": variables, "lstm": lstm, "recurrent": recurrent, "detector": detector, "places": places, "conv": conv, "quantized": quantized, "reference": reference, "int16": int16, "int16_tables": int16_tables, "int16_steps": int16_steps, "half": half, "moves": moves, "described": described}
+SEEDS = {"sparse": sparse, "entries": entries, "loop": loop, "variables": variables, "lstm": lstm, "recurrent": recurrent, "detector": detector, "places": places, "conv": conv, "quantized": quantized, "reference": reference, "int16": int16, "int16_tables": int16_tables, "int16_steps": int16_steps, "half": half, "moves": moves, "described": described}
 
 if __name__ == "__main__":
     folder = pathlib.Path(sys.argv[1]) if len(sys.argv) > 1 else HERE.parent / "fuzz/tflite"

@@ -26,7 +26,7 @@ CODES = {
     "LOGICAL_AND": 86, "LOGICAL_NOT": 87, "UNPACK": 88, "REDUCE_MIN": 89, "FLOOR_DIV": 90, "SQUARE": 92,
     "FLOOR_MOD": 95, "RESIZE_NEAREST_NEIGHBOR": 97, "LEAKY_RELU": 98, "SQUARED_DIFFERENCE": 99, "MIRROR_PAD": 100,
     "ABS": 101, "SPLIT_V": 102, "CEIL": 104, "REVERSE_V2": 105, "ADD_N": 106, "GATHER_ND": 107, "COS": 108,
-    "ELU": 111, "QUANTIZE": 114, "ROUND": 116, "HARD_SWISH": 117, "SELECT_V2": 123, "BATCH_MATMUL": 126,
+    "ELU": 111, "QUANTIZE": 114, "DENSIFY": 124, "ROUND": 116, "HARD_SWISH": 117, "SELECT_V2": 123, "BATCH_MATMUL": 126,
     "BROADCAST_TO": 130, "GELU": 150, "RELU_0_TO_1": 152, "SIGN": 158, "L2_POOL_2D": 12, "SPARSE_TO_DENSE": 68,
     "FAKE_QUANT": 80, "REDUCE_ANY": 91, "ZEROS_LIKE": 93, "FILL": 94, "RANGE": 96, "UNIQUE": 103, "WHERE": 109, "RANK": 110,
     "REVERSE_SEQUENCE": 112, "MATRIX_DIAG": 113, "MATRIX_SET_DIAG": 115, "NON_MAX_SUPPRESSION_V4": 120,
@@ -187,15 +187,43 @@ def flex_map(options):
 
 # ---- Models ----
 
-def tensor(name, dtype, shape=(), data=None, scale=None, zero=None, axis=0, signature=None, variable=False, blocks=None):
-    """`data`: an array, or bytes as they are. `blocks`: the tensor of their scales, or its index, of zero points, and their size."""
+def tensor(name, dtype, shape=(), data=None, scale=None, zero=None, axis=0, signature=None, variable=False, blocks=None, sparsity=None):
+    """`data`: an array, or bytes as they are. `blocks`: the tensor of their scales, or its index, of zero points, and their size.
+    `sparsity`: the table that `sparse` makes with the data."""
     return {"name": name, "dtype": dtype, "shape": list(shape), "data": data, "scale": scale, "zero": zero,
-            "axis": axis, "signature": signature, "variable": variable, "blocks": blocks}
+            "axis": axis, "signature": signature, "variable": variable, "blocks": blocks, "sparsity": sparsity}
 
 
 def constant(name, array, **more):
     array = np.asarray(array)
     return tensor(name, array.dtype.name, array.shape, array, **more)
+
+
+def sparse(array, order, formats, blocks=(), kinds=(1, 1)):
+    """The elements of `array` that are stored, and the table of the others. `order`: axes, then blocks, as levels;
+    `formats`: 1 for a sparse level; `blocks`: (axis, size); `kinds`: of the lists of segments and of indices."""
+    sizes = dict(blocks)
+    shape = [n for axis, size in enumerate(array.shape) for n in ([size // sizes[axis], sizes[axis]] if axis in sizes else [size])]
+    where, at = {}, 0  # of the axes and blocks in that shape
+    for axis in range(array.ndim):
+        where[axis] = at
+        if axis in sizes:
+            where[array.ndim + [b[0] for b in blocks].index(axis)] = at + 1
+        at += 2 if axis in sizes else 1
+    tree = array.reshape(shape).transpose([where[i] for i in order])
+    nodes, levels = [()], []
+    for depth, is_sparse in enumerate(formats):
+        below = [(node, [i for i in range(tree.shape[depth]) if not is_sparse or np.any(tree[node + (i,)])]) for node in nodes]
+        nodes = [node + (i,) for node, some in below for i in some]
+        if not is_sparse:
+            levels.append({0: Number("b", 0), 1: Number("i", tree.shape[depth])})
+            continue
+        segments = np.cumsum([0] + [len(some) for _, some in below])
+        formats_of = {1: "i", 2: "H", 3: "B"}
+        levels.append({0: Number("b", 1), 2: Number("B", kinds[0]), 3: {0: ints(segments, formats_of[kinds[0]])},
+                       4: Number("B", kinds[1]), 5: {0: ints((i for _, some in below for i in some), formats_of[kinds[1]])}})
+    values = np.array([tree[node] for node in nodes], array.dtype)
+    return values, {0: ints(order), 1: ints(axis for axis, _ in blocks), 2: levels}
 
 
 def options_of(op, options):
@@ -238,7 +266,7 @@ def graph(tensors, ops, inputs, outputs, buffers, codes, code_tables):
             scales, zeros, size = t["blocks"]
             quant = {4: Number("B", 2), 5: {0: Number("i", number(scales)), 1: Number("i", number(zeros)), 2: Number("i", size)}}
         tables.append({0: ints(t["shape"]), 1: Number("b", TYPES.index(t["dtype"])), 2: Number("I", buffer),
-                       3: t["name"], 4: quant, 5: Number("B", 1) if t["variable"] else None,
+                       3: t["name"], 4: quant, 5: Number("B", 1) if t["variable"] else None, 6: t["sparsity"],
                        7: ints(t["signature"]) if t["signature"] is not None else None})
     for name, ins, outs, options in ops:
         if name not in codes:

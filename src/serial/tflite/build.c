@@ -168,7 +168,7 @@ static void read_data(ln_tflite_builder *b, ln_tflite_tensor *t)
         }
         t->data = (ln_flat_vector){.at = (size_t)at, .count = (size_t)len};
     }
-    t->is_const = t->data.count > 0;
+    t->is_const = t->data.count > 0 && !ln_tflite_is_sparse(b, t);
 }
 
 static void read_tensor(ln_tflite_builder *b, ln_flat_table table, ln_tflite_tensor *t)

@@ -9,6 +9,7 @@
 //     byte_steps.c  those on integers of 8 bits that take both
 //     dynamic.c     inputs that are quantized when the model runs
 //     op_*.c        what each operator becomes: a row of builtins.inc names the function
+//     sparse.c      constants of which the file has some elements
 //     state.c       variables
 //     control.c     IF and WHILE, whose subgraphs become graphs of the context
 //     custom.c      custom operators, told by their name
@@ -117,6 +118,7 @@ typedef struct ln_tflite_builder {
     ln_flat_vector codes, buffers, subgraphs;
     ln_tflite_tensor *tensors; // of the subgraph
     size_t tensor_count;
+    size_t dense_bytes;                   // of constants that were sparse
     size_t entry;                         // the subgraph that is the model
     size_t subgraph;                      // whose operators are read
     int64_t nested[LN_TFLITE_MAX_NESTED]; // that one last, after those that run it
@@ -436,6 +438,10 @@ const char *ln_tflite_real(ln_tflite_op *op, size_t i);
 // The same of an image [N, H, W, C], as [N, C, H, W].
 const char *ln_tflite_raw_image(ln_tflite_op *op, size_t i);
 const char *ln_tflite_real_image(ln_tflite_op *op, size_t i);
+
+// Whether the file has a part of the elements of the constant `t`, and an operator that makes all.
+bool ln_tflite_is_sparse(const ln_tflite_builder *b, const ln_tflite_tensor *t);
+void ln_tflite_make_dense(ln_tflite_op *op, ln_tflite_tensor *t);
 
 // Whether the scales of `t` are a tensor, for blocks of its rows; and real numbers in place of `x`,
 // which has its elements.

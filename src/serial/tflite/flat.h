@@ -43,6 +43,7 @@ typedef struct ln_flat_vector {
 // A number's width in bytes; negative if it is signed.
 typedef enum ln_flat_kind {
     LN_FLAT_U8 = 1,
+    LN_FLAT_U16 = 2,
     LN_FLAT_U32 = 4,
     LN_FLAT_U64 = 8,
     LN_FLAT_I8 = -1,

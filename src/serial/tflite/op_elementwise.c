@@ -85,6 +85,12 @@ void ln_tflite_read_floor_mod(ln_tflite_op *op)
     ln_tflite_give_raw(op, 0, ln_tflite_binary(b, "Sub", x, whole));
 }
 
+// Constants are dense as soon as they are read.
+void ln_tflite_read_densify(ln_tflite_op *op)
+{
+    ln_tflite_give_raw(op, 0, ln_tflite_unary(op->b, "Identity", ln_tflite_raw(op, 0)));
+}
+
 void ln_tflite_read_unary(ln_tflite_op *op)
 {
     if (ln_tflite_read_fixed_function(op) || ln_tflite_read_byte_hard_swish(op))

@@ -174,6 +174,8 @@ static ln_tflite_tensor *get(ln_tflite_op *op, size_t i)
                           t->name, ln_tflite_type_name(t->type));
     else if (t->is_const)
         ln_tflite_make_constant(op, t);
+    else if (ln_tflite_is_sparse(op->b, t))
+        ln_tflite_make_dense(op, t);
     else if (t->is_variable)
         ln_tflite_problem(op, NULL, "it reads the variable '%s', which only recurrent operators do",
                           t->name);
