@@ -54,6 +54,7 @@ static const row rows[] = {
     {NULL,         "act",         NULL, act_at, LN_ACT_COUNT},
     {NULL,         "expand_act",  NULL, act_at, LN_ACT_COUNT},
     {NULL,         "project_act", NULL, act_at, LN_ACT_COUNT},
+    {NULL,         "taps_act",    NULL, act_at, LN_ACT_COUNT},
     {"output",     "dtype",       NULL, NULL, 0}, // any: what a file states
     {NULL,         "dtype",       NULL, dtype_at, TL_DTYPE_SIZE},
     {"quant_elew", "elew_op",     "TL_SUM TL_SUB TL_MUL", NULL, 0},

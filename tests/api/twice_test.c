@@ -421,6 +421,12 @@ TEST(operands_that_are_one_tensor_compute_the_same)
     "elew_ref(src1=x, src2=x | dst=t | elew_op=TL_SUM);\n"                                         \
     "reshape_ref(src=t | dst=c | dims=[7]);\n"
 
+#define ONE_BYTE                                                                                   \
+    "input(| dst=x | dtype=TL_UINT8, dims=[1]);\n"                                                 \
+    "create_ref(| dst=s | dtype=TL_FLOAT, dims=[1], ran=[1, 2]);\n"                                \
+    "elew_ref(src1=x, src2=x | dst=t | elew_op=TL_SUM);\n"                                         \
+    "reshape_ref(src=t | dst=z | dims=[1]);\n"
+
 static const struct meeting {
     const char *optype;
     const char *text;
@@ -508,6 +514,10 @@ static const struct meeting {
              "elew_ref(src1=x, src2=x | dst=t | elew_op=TL_SUM);\n"
              "reshape_ref(src=t | dst=s | dims=[]);\n"
              "Clip_ref(input=t, min=s, max=s | output=y |);\n"},
+    {"quant_act", ONE_BYTE "quant_act_ref(src=t, src_scale=s, dst_scale=s, src_zero=z | dst=y | "
+                           "act=relu);\n"},
+    {"quant_act", ONE_BYTE "quant_act_cpu(src=z, src_scale=s, dst_scale=s, src_zero=t | dst=y | "
+                           "act=relu);\n"},
     {"bn_fold_weight", "create_ref(| dst=k | dtype=TL_FLOAT, dims=[7], ran=[1, 2]);\n"
                        "input(| dst=x | dtype=TL_FLOAT, dims=[7]);\n"
                        "reshape_ref(src=k | dst=w | dims=[7, 1]);\n"
