@@ -27,7 +27,8 @@ VF_VERB rv rescale_multiply(rv x, rv m)
 // y / 2^by, ties away from zero.
 VF_VERB rv rescale_divide(rv y, rv by)
 {
-    const rv mask = (rv)RV(sllv_epi32)(RV(set1_epi32)(1), (rv_word)by) - 1;
+    const rv mask = (rv)RV(sub_epi32)(RV(sllv_epi32)(RV(set1_epi32)(1), (rv_word)by),
+                                      RV(set1_epi32)(1)); // of 31 bits, too
     const rv half = (rv)RV(srli_epi32)((rv_word)mask, 1) - (y >> 31);
     return (rv)RV(srav_epi32)((rv_word)y, (rv_word)by) - ((y & mask) > half);
 }
