@@ -642,14 +642,14 @@ def linear_cases():
 def quant_band_cases():
     """A convolution of bytes, and a depthwise one or a pooling behind it, in integers."""
 
-    def quantized(case, prefix, dtype, scale, zero, act, totals):
+    def quantized(case, prefix, dtype, scale, zero, act, is_static, totals):
         """Sums and factors as bytes; the least one is that of a rectifier, if there is one."""
-        case.give(f'{prefix}_scale', tensor('TL_FLOAT', [], [scale]), True)
+        case.give(f'{prefix}_scale', tensor('TL_FLOAT', [], [scale]), is_static)
         case.give(f'{prefix}_zero', tensor(dtype, [], [zero]), True)
         return [quant_result(total, factor, dtype, zero, 0 if act == 'relu' else None) for total, factor in totals]
 
-    def convolution(case, prefix, src_dims, src, src_scale, weight_dims, dtype, scale, zero, weight_type, act, group=1,
-                    **window):
+    def convolution(case, prefix, src_dims, src, src_scale, weight_dims, dtype, scale, zero, weight_type, act, is_static,
+                    group=1, **window):
         """Gives weights and what is of channels; dimensions and bytes of the result."""
         count, weight_zero = weight_dims[0], 130 if weight_type == 'TL_UINT8' else 0
         limits = (0, 255) if weight_type == 'TL_UINT8' else (-128, 127)
@@ -663,7 +663,7 @@ def quant_band_cases():
         dims, sums = convolve(src_dims, src, weight_dims, [w - weight_zero for w in weight], bias, window['stride'],
                               window['padding'], window.get('dilation', (1, 1)), group, {})
         factors = [single(single(src_scale * s) / scale) for s in scales]
-        return dims, quantized(case, prefix, dtype, scale, zero, act,
+        return dims, quantized(case, prefix, dtype, scale, zero, act, is_static,
                                [(int(v), factors[i % count]) for i, v in enumerate(sums)])
 
     def pooled(dims, values, least, size, stride, padding):
@@ -688,11 +688,11 @@ def quant_band_cases():
         zeros = [7 if t == 'TL_INT8' else 120 for t in types]
         src_scale, scales = single(0.02), [single(0.04), single(0.05)]
         _, _, src = case.some('src', src_dims, types[0], *((0, 255) if types[0] == 'TL_UINT8' else (-128, 127)))
-        case.give('src_scale', tensor('TL_FLOAT', [], [src_scale]), True)
+        case.give('src_scale', tensor('TL_FLOAT', [], [src_scale]), name != 'given')
         case.give('src_zero', tensor(types[0], [], [zeros[0]]), True)
         dims, between = convolution(case, 'first', src_dims, [v - zeros[0] for v in src], src_scale,
                                     [channels, src_dims[3], *size], types[1], scales[0], zeros[1], weight_types[0],
-                                    acts[0], stride=stride, padding=padding)
+                                    acts[0], name != 'given', stride=stride, padding=padding)
         ins = {'src': 'src', 'packed': 'first_packed', 'src_scale': 'src_scale', 'src_zero': 'src_zero',
                'weight_scale': 'first_scales', 'weight_zero': 'first_zeros', 'bias': 'first_bias'}
         params = {'channels': channels, 'size': list(size), 'stride': list(stride), 'padding': list(padding),
@@ -707,7 +707,7 @@ def quant_band_cases():
         else:
             last, values = convolution(case, 'taps', dims, [v - zeros[1] for v in between], scales[0],
                                        [channels, 1, *next_size], types[2], scales[1], zeros[2], weight_types[1],
-                                       acts[1], group=channels, stride=next_stride, padding=next_padding,
+                                       acts[1], name != 'given', group=channels, stride=next_stride, padding=next_padding,
                                        dilation=dilation)
             ins.update(between_scale='first_scale', between_zero='first_zero', taps='taps_packed',
                        taps_src_scale='first_scale', taps_src_zero='first_zero', taps_scale='taps_scales',
@@ -726,6 +726,7 @@ def quant_band_cases():
         stride=(2, 1), padding=(1, 1, 0, 1), next_stride=(1, 2), next_padding=(4, 0, 4, 1), dilation=(2, 1))
     run('zeros', [1, 8, 7, 4], (u8, s8, u8), 20, (2, 3), (3, 3), weight_types=(s8, u8), stride=(2, 2),
         padding=(0, 2, 1, 0), next_stride=(2, 2), next_padding=(1, 1, 1, 1))
+    run('given', [1, 7, 6, 5], (u8, u8, s8), 24, (1, 1), (3, 3), acts=('relu', 'none'), next_padding=(1, 1, 1, 1))
     run('first', [1, 15, 14, 3], (u8, u8), 24, (3, 3), (3, 3), is_pooled=True, acts=('relu',), stride=(2, 2),
         padding=(1, 1, 1, 1), next_stride=(2, 2), next_padding=(1, 1, 1, 1))
     run('signed', [2, 6, 7, 6], (u8, s8), 10, (1, 1), (2, 3), weight_types=(u8, s8), is_pooled=True,

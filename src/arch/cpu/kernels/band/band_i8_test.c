@@ -305,6 +305,8 @@ static chain random_chain(void)
     c.conv = conv_shape(1 + test_random() % 3, 1 + test_random() % 40, 1 + test_random() % 20,
                         1 + test_random() % 20, 2 + test_random() % 70, kernel,
                         1 + test_random() % 2, test_random() % kernel);
+    if (c.conv.in_channels > 2 && c.conv.in_channels % 2 == 0 && c.conv.out_channels % 2 == 0)
+        c.conv.group = 2;
     window w;
     for (size_t i = 0; i < 2; i++) {
         w.kernel[i] = 1 + test_random() % 4;
