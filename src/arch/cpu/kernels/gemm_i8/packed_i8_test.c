@@ -169,8 +169,8 @@ static void check_side(const problem *p, bool at_end)
     };
     uint8_t *a = last_bytes(&d.a, a_extent, at_end), *w = last_bytes(&d.w, p->k * p->n, at_end);
     for (size_t i = 0; i < a_extent; i++)
-        a[i] = p->spread ? (uint8_t)(p->lowest + random_byte(p->extremes) % p->spread)
-                         : random_byte(p->extremes);
+        a[i] = (uint8_t)(p->spread ? p->lowest + random_byte(p->extremes) % p->spread
+                                   : random_byte(p->extremes));
     for (size_t i = 0; i < p->k * p->n; i++)
         w[i] = p->has_edges ? random_edge() : random_byte(p->extremes);
     for (size_t j = 0; j < columns; j++) {
