@@ -41,11 +41,14 @@ VF_VERB vf vf_exp_tail(vf r)
 }
 
 // As vf_exp, of vectors that are not above 89.
+//
+// Less than -176 becomes -176, whose power of two is made of zeros: results that do not fit would
+// be looked at by a processor's slow path, and masks of softmax are full of them.
 VF_VERB void vf_exp_each(vf *x, const int count)
 {
     const vf magic = vf_set1(0x1.8p23f); // adding it rounds to an integer
     vf n[VF_ABREAST_MAX], r[VF_ABREAST_MAX], q[VF_ABREAST_MAX];
-    VF_EACH(i, count) x[i] = vf_max(vf_set1(-104.0f), x[i]); // NaN stays
+    VF_EACH(i, count) x[i] = vf_max(vf_set1(-176.0f), x[i]); // NaN stays
 
     VF_EACH(i, count) n[i] = vf_fma(x[i], vf_set1(0x1.715476p0f), magic); // x / ln 2
     VF_EACH(i, count) n[i] = vf_sub(n[i], magic);
@@ -132,7 +135,7 @@ VF_VERB vf vf_erf_rest(vf t, vf square, vf lost)
 VF_VERB vf vf_erf(vf x)
 {
     const vf zero = vf_set1(0.0f), one = vf_set1(1.0f);
-    vf t = vf_min(vf_set1(10.0f), vf_abs(x));
+    vf t = vf_min(vf_set1(9.0f), vf_abs(x)); // 1 from 4 on
     vf square = vf_mul(t, t);
     vf rest = vf_erf_rest(t, square, vf_fma(t, t, vf_sub(zero, square)));
     vf y = vf_sub(one, rest);
@@ -159,7 +162,7 @@ VF_VERB void vf_gelu_each(vf *x, const int count)
     const vf magic = vf_set1(0x1.8p23f);
     vf a[VF_ABREAST_MAX], n[VF_ABREAST_MAX], r[VF_ABREAST_MAX], q[VF_ABREAST_MAX];
     vf top[VF_ABREAST_MAX], bottom[VF_ABREAST_MAX];
-    VF_EACH(i, count) a[i] = vf_min(vf_set1(14.5f), vf_abs(x[i]));
+    VF_EACH(i, count) a[i] = vf_min(vf_set1(18.75f), vf_abs(x[i])); // as vf_exp_each
     VF_EACH(i, count) r[i] = vf_mul(a[i], vf_set1(-0.5f));
     VF_EACH(i, count) n[i] = vf_mul(r[i], a[i]);
     VF_EACH(i, count) n[i] = vf_fma(n[i], vf_set1(0x1.715476p0f), magic);

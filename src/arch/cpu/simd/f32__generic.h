@@ -143,7 +143,8 @@ VF_VERB vf vf_abs(vf a)
 }
 
 // 2^(low bits of `a` minus those of `magic`), by which mathf.h makes powers of two from rounded
-// numbers without a conversion that could overflow. The difference is in [-126, 127].
+// numbers without a conversion that could overflow. The difference is in [-127, 127]; of -127 it is
+// 0.
 VF_VERB vf vf_pow2_bits(vf a, vf magic)
 {
     typedef uint32_t bits __attribute__((vector_size(16)));
@@ -161,7 +162,7 @@ VF_VERB vf vf_pow2_sixteenths(vf a)
     return (vf)(power + (k << 19));
 }
 
-// y * 2^n, rounded once, for finite y and whole n from -252 to 254; NaN where one is NaN.
+// y * 2^n, rounded once, for y below 2^50 in size and whole n from -254 to 254; NaN where n is.
 //
 // Two factors, because 2^n alone may be outside the range of float where the result is not. The
 // second one is the only one that may round.
