@@ -562,7 +562,7 @@ def test_faults_of_subgraphs_are_named():
     def loop(cond, body, *graphs, ins=("x",), outs=("y",)):
         return tf.model(top, [("WHILE", list(ins), list(outs), {"cond": cond, "body": body})], ["c", "x", "n"], ["y"], graphs)
 
-    handle = ("VAR_HANDLE", [], ["h"], {"name": "v"})
+    h, handle = tf.tensor("h", "resource"), ("VAR_HANDLE", [], ["h"], {"name": "v"})
     lstm = [("UNIDIRECTIONAL_SEQUENCE_RNN", ["x", "w", "w", "b", "h"], ["y"], {"act": 1})]
     of_state = ([tf.tensor("x", f, (1, 2, 2)), tf.constant("w", np.ones((2, 2), "f4")), tf.constant("b", np.ones(2, "f4")), y, tf.tensor("h", f, (1, 2), variable=True)], lstm,
                 ["x"], ["y"])
@@ -601,13 +601,33 @@ def test_faults_of_subgraphs_are_named():
                 if_of(1, 1, ins=("c", "c", "x")),
                 ([c, x, y, tf.tensor("z", f, (2,))], [if_of(2, 2), ("CUSTOM Mine", ["y"], ["z"], None)], ["c", "x"], ["z"]), relus),
              "(CUSTOM Mine, tflite 1) in subgraph 1, operator 1"),
-            ("a variable in a branch", branches(if_of(1, 1), ([x, tf.tensor("h", "resource")], [handle], ["x"], ["x"])),
-             "where no variables are read"),
-            ("a state in a branch", branches(if_of(1, 1), of_state), "is a variable in a subgraph of IF or WHILE"),
-            ("a resource as an operand", tf.model(
-                [c, tf.tensor("h", "resource"), y], [handle, if_of(1, 1, ins=("c", "h"))], ["c"], ["y"], [relus]), "elements of type RESOURCE"),
+            ("a variable that only a branch assigns", branches(if_of(1, 1), ([x, h], [handle, ("ASSIGN_VARIABLE", ["h", "x"], [], None)], ["x"], ["x"])),
+             "the variable 'v' has no value before a subgraph assigns one"),
+            ("a variable that a branch reads", branches(if_of(1, 1), ([x, h, y], [handle, ("READ_VARIABLE", ["h"], ["y"], None)], ["x"], ["y"])),
+             "the variable 'v' has no value before it is read"),
+            ("a variable of another type", tf.model(
+                [*top, h], [handle, ("ASSIGN_VARIABLE", ["h", "n"], [], None), if_of(1, 1)], ["c", "x", "n"], ["y"],
+                [([x, h], [handle, ("ASSIGN_VARIABLE", ["h", "x"], [], None)], ["x"], ["x"])]),
+             "it gives the variable 'v' elements of FLOAT32 in place of int32"),
+            ("branches that give different handles", tf.model(
+                [*top, h], [if_of(1, 2, outs=("h",)), ("READ_VARIABLE", ["h"], ["y"], None)], ["c", "x", "n"], ["y"],
+                [([x, h], [handle], ["x"], ["h"]), ([x, h], [("VAR_HANDLE", [], ["h"], {"name": "w"})], ["x"], ["h"])]),
+             "output 0 of subgraph 2, 'h_6', is the handle of another variable"),
+            ("a loop that changes a handle", tf.model(
+                [*top, h, tf.tensor("g", "resource")], [handle, ("WHILE", ["h"], ["g"], {"cond": 1, "body": 2})], ["c", "x", "n"], ["x"],
+                [([h, tf.constant("k", np.array(True))], [], ["h"], ["k"]),
+                 ([h, tf.tensor("g", "resource")], [("VAR_HANDLE", [], ["g"], {"name": "w"})], ["h"], ["g"])]), "is the handle of another variable"),
+            ("a result that is no handle", tf.model(
+                [*top, h], [if_of(1, 1, outs=("h",))], ["c", "x", "n"], ["x"], [([x, h], [(136, [], ["h"], None)], ["x"], ["h"])]), "HASHTABLE"),
+            ("a resource that nothing made", tf.model(
+                [*top, h], [if_of(1, 1, outs=("h",))], ["c", "x", "n"], ["x"], [([x, h], [("RELU", ["x"], ["h"], None)], ["x"], ["h"])]),
+             "output 0 of subgraph 1, 'h_3', is the handle of no variable"),
+            ("a state in a branch", branches(if_of(1, 1), of_state), "is a variable tensor in a subgraph of another operator"),
+            ("a resource as an operand", tf.model([c, h, y], [if_of(1, 1, ins=("c", "h"))], ["c"], ["y"], [relus]), "elements of type RESOURCE"),
+            ("a handle in place of a number", tf.model([c, h, y], [handle, if_of(1, 1, ins=("c", "h"))], ["c"], ["y"], [relus]),
+             "is of FLOAT32 in place of an unknown type"),
             ("a branch that is run once", branches(if_of(1, 1), ([x], [("CALL_ONCE", [], [], {"subgraph": 1})], ["x"], ["x"])),
-             "where no variables are read")):
+             "it is in a subgraph of another operator, which may run several times")):
         done = run("run", "--zero", write("m.tflite", data), code=1)
         assert words in done.stderr and "m.tflite" in done.stderr, (why, done.stderr)
 

@@ -175,6 +175,23 @@ def variables():
     return tf.model(t, ops, ["x"], ["y"], [(once, [handle, ("ASSIGN_VARIABLE", ["h", "first"], [], None)], [], [])])
 
 
+def carried():
+    """A loop that is given the handle of a variable and counts to 3 in it; each branch adds to it, one in a composite."""
+    h, handle = tf.tensor("h", "resource"), ("VAR_HANDLE", [], ["h"], {"name": "count"})
+    n, m, c = tf.tensor("n", "int32"), tf.tensor("m", "int32"), tf.tensor("c", "bool")
+    small = ([h, n, c, tf.constant("limit", np.int32(3))], [("READ_VARIABLE", ["h"], ["n"], None), ("LESS", ["n", "limit"], ["c"], None)], ["h"], ["c"])
+    body = ([h, n, m, c, tf.constant("one", np.int32(1))],
+            [("READ_VARIABLE", ["h"], ["n"], None), ("LESS", ["one", "n"], ["c"], None), ("IF", ["c", "h"], ["m"], {"then": 4, "else": 5})], ["h"], ["h"])
+    steps = [("READ_VARIABLE", ["h"], ["n"], None), ("ADD", ["n", "one"], ["m"], {"act": 0}), ("ASSIGN_VARIABLE", ["h", "m"], [], None)]
+    add = ([h, n, m, tf.constant("one", np.int32(1))], steps, ["h"], ["m"])
+    own = ([tf.tensor("unused", "resource"), *add[0]], [handle, *steps], ["unused"], ["m"])
+    then = ([h, m], [("STABLEHLO_COMPOSITE", ["h"], ["m"], {"subgraph": 6})], ["h"], ["m"])
+    first = ([h, tf.constant("k", np.int32(0))], [handle, ("ASSIGN_VARIABLE", ["h", "k"], [], None)], [], [])
+    return tf.model([h, tf.tensor("g", "resource"), tf.tensor("y", "int32")],
+                    [("CALL_ONCE", [], [], {"subgraph": 1}), handle, ("WHILE", ["h"], ["g"], {"cond": 2, "body": 3}), ("READ_VARIABLE", ["g"], ["y"], None)],
+                    [], ["y"], [first, small, body, then, own, add])
+
+
 def lstm(**options):
     t = [tf.tensor("x", "float32", (1, 2, 3)), tf.tensor("y", "float32", (1, 2, 4)),
          tf.tensor("h", "float32", (1, 4), variable=True), tf.tensor("c", "float32", (1, 4), variable=True)]
@@ -237,7 +254,7 @@ def entries():
         "7": [of("encode", 0, x=0, y=2), of("decode", 1, x=0, y=4)]})
 
 
-SEEDS = {"sparse": sparse, "entries": entries, "loop": loop, "variables": variables, "lstm": lstm, "recurrent": recurrent, "detector": detector, "places": places, "conv": conv, "quantized": quantized, "reference": reference, "int16": int16, "int16_tables": int16_tables, "int16_steps": int16_steps, "half": half, "moves": moves, "described": described}
+SEEDS = {"sparse": sparse, "entries": entries, "loop": loop, "variables": variables, "carried": carried, "lstm": lstm, "recurrent": recurrent, "detector": detector, "places": places, "conv": conv, "quantized": quantized, "reference": reference, "int16": int16, "int16_tables": int16_tables, "int16_steps": int16_steps, "half": half, "moves": moves, "described": described}
 
 if __name__ == "__main__":
     folder = pathlib.Path(sys.argv[1]) if len(sys.argv) > 1 else HERE.parent / "fuzz/tflite"

@@ -59,7 +59,7 @@ static const struct {
     [10] = {"FLOAT64", TL_DOUBLE},
     [11] = {"COMPLEX128", TL_DTYPE_INVALID},
     [12] = {"UINT64", TL_UINT64},
-    [13] = {"RESOURCE", TL_DTYPE_INVALID},
+    [LN_TFLITE_RESOURCE] = {"RESOURCE", TL_DTYPE_INVALID},
     [14] = {"VARIANT", TL_DTYPE_INVALID},
     [15] = {"UINT32", TL_UINT32},
     [16] = {"UINT16", TL_UINT16},
@@ -368,13 +368,6 @@ static bool is_of_variables(const ln_tflite_builtin *builtin)
                        builtin->read == ln_tflite_read_assign_variable);
 }
 
-// What reads or gives a variable, or has it read.
-static bool has_state(const ln_tflite_builtin *builtin)
-{
-    return is_of_variables(builtin) || (builtin && (builtin->read == ln_tflite_read_read_variable ||
-                                                    builtin->read == ln_tflite_read_call_once));
-}
-
 static void refuse_op(ln_tflite_op *op)
 {
     if (strcmp(op->type, "CUSTOM edgetpu-custom-op") == 0)
@@ -422,9 +415,9 @@ static void read_op(ln_tflite_builder *b, ln_flat_table table, size_t index)
         ln_tflite_problem(&op, NULL,
                           "it is in a subgraph that is run once, where only "
                           "VAR_HANDLE and ASSIGN_VARIABLE are read");
-    else if (!b->is_first_run && b->nested_count > 1 && has_state(op.builtin))
+    else if (b->nested_count > 1 && op.builtin && op.builtin->read == ln_tflite_read_call_once)
         ln_tflite_problem(&op, NULL,
-                          "it is in a subgraph of IF or WHILE, where no variables are read");
+                          "it is in a subgraph of another operator, which may run several times");
     else if (op.builtin && op.builtin->read)
         op.builtin->read(&op);
     else if (code != CODE_CUSTOM || !ln_tflite_read_custom(&op, custom))

@@ -12,6 +12,7 @@
 //     sparse.c      constants of which the file has some elements
 //     state.c       variables
 //     control.c     IF and WHILE, whose subgraphs become graphs of the context
+//     carried.c     variables that these graphs read, or give values
 //     custom.c      custom operators, told by their name
 //     flex.c        their options
 //     metadata.c    what the file states about the model
@@ -54,6 +55,7 @@ typedef enum ln_tflite_type {
     LN_TFLITE_BOOL = 6,
     LN_TFLITE_INT16 = 7,
     LN_TFLITE_INT8 = 9,
+    LN_TFLITE_RESOURCE = 13,
     LN_TFLITE_INT4 = 17
 } ln_tflite_type;
 
@@ -87,6 +89,25 @@ typedef struct ln_tflite_state {
     bool is_changed;
 } ln_tflite_state;
 
+// A variable that a graph reads, or gives a value.
+typedef struct ln_tflite_carried {
+    size_t state;       // as in ln_tflite_tensor
+    const char *before; // its value where the graph runs
+    const char *inside; // the same in the graph
+    const char *after;  // its value at the end of the graph
+} ln_tflite_carried;
+
+// A graph of the context that operators go to, in place of those around it.
+typedef struct ln_tflite_graph {
+    struct ln_tflite_graph *around; // NULL: the model
+    const char *name;               // NULL: it was not opened
+    ln_context *into, *into_around;
+    ln_hash *numbers_around;
+    ln_tflite_carried *carried; // in the order of its inputs
+    size_t carried_count;
+    bool is_loop;
+} ln_tflite_graph;
+
 typedef struct ln_tflite_op ln_tflite_op;
 typedef void (*ln_tflite_reader)(ln_tflite_op *op);
 
@@ -110,7 +131,8 @@ typedef struct ln_tflite_node {
 typedef struct ln_tflite_builder {
     ln_serializer *serializer;
     ln_context *ctx;
-    ln_context *into; // that operators go to: `ctx`, or a graph of it
+    ln_context *into;       // that operators go to: `ctx`, or a graph of it
+    ln_tflite_graph *graph; // that one; NULL: it is `ctx`
     ln_flat *file;
     ln_preflight *report;
     ln_status status;
@@ -217,6 +239,26 @@ void ln_tflite_set_state(ln_tflite_state *state, const char *x);
 
 // Outputs with the values after the run.
 void ln_tflite_add_states(ln_tflite_builder *b);
+
+// ---- control.c: graphs ----
+
+// An input of the graph that operators go to, of whatever shape comes. TL_OBJECT: of any type, too.
+void ln_tflite_add_input(ln_tflite_builder *b, const char *name, tl_dtype dtype, bool is_captured);
+
+// ---- carried.c: variables in graphs ----
+
+// Has the value of a variable come into the graph that operators go to.
+void ln_tflite_reach(ln_tflite_builder *b, size_t state);
+
+// At the end of a graph: variables have their values around it again.
+void ln_tflite_keep_carried(ln_tflite_builder *b, ln_tflite_graph *graph);
+
+// After it: has a variable come in that the graph does not read.
+void ln_tflite_carry(ln_tflite_builder *b, ln_tflite_graph *graph, size_t state);
+
+// After it: the variable in the graph, NULL if it does not come in, and whether it is assigned.
+const ln_tflite_carried *ln_tflite_find_carried(const ln_tflite_graph *graph, size_t state);
+bool ln_tflite_is_changed(const ln_tflite_graph *graph, size_t state);
 
 // ---- integer.c: operators on integers, in fixed point ----
 

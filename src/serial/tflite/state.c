@@ -74,7 +74,8 @@ ln_tflite_state *ln_tflite_variable(ln_tflite_op *op, size_t i)
         return NULL;
     }
     if (b->nested_count > 1) {
-        ln_tflite_problem(op, NULL, "'%s' is a variable in a subgraph of IF or WHILE", t->name);
+        ln_tflite_problem(op, NULL, "'%s' is a variable tensor in a subgraph of another operator",
+                          t->name);
         return NULL;
     }
     ln_tflite_state *state = add_state(op, t->name);
@@ -124,13 +125,18 @@ void ln_tflite_read_var_handle(ln_tflite_op *op)
         handle->state = b->state_count;
 }
 
+// With its value in the graph that operators go to, if it has one.
 static ln_tflite_state *state_of(ln_tflite_op *op)
 {
     const ln_tflite_tensor *handle = ln_tflite_input(op, 0);
     if (!ln_tflite_is_going(op->b))
         return NULL;
-    if (handle->state > 0)
-        return &op->b->states[handle->state - 1];
+    if (handle->state > 0) {
+        ln_tflite_state *state = &op->b->states[handle->state - 1];
+        if (state->now)
+            ln_tflite_reach(op->b, handle->state);
+        return state;
+    }
     ln_tflite_problem(op, NULL, "'%s' is the handle of no variable", handle->name);
     return NULL;
 }
@@ -144,6 +150,23 @@ void ln_tflite_read_read_variable(ln_tflite_op *op)
         ln_tflite_give_raw(op, 0, ln_tflite_unary(op->b, "Identity", state->now));
 }
 
+// A value of the run, as a tensor of its own.
+static void assign(ln_tflite_op *op, ln_tflite_state *state, const ln_tflite_tensor *t)
+{
+    ln_tflite_builder *b = op->b;
+    if (!state->now && b->graph)
+        ln_tflite_problem(op, NULL, "the variable '%s' has no value before a subgraph assigns one",
+                          state->key);
+    else if (state->now && state->dtype != t->dtype)
+        ln_tflite_problem(op, NULL, "it gives the variable '%s' elements of %s in place of %s",
+                          state->key, ln_tflite_type_name(t->type), tl_dtype_title(state->dtype));
+    if (!state->now)
+        set_shape(state, t);
+    const char *x = ln_tflite_unary(b, "Identity", ln_tflite_raw(op, 1));
+    ln_tflite_flush(b); // it keeps this name
+    ln_tflite_set_state(state, x);
+}
+
 // Before the first run a constant of the name of the variable, then a value of the run.
 void ln_tflite_read_assign_variable(ln_tflite_op *op)
 {
@@ -153,7 +176,7 @@ void ln_tflite_read_assign_variable(ln_tflite_op *op)
     if (!state || !ln_tflite_is_going(b))
         return;
     if (!b->is_first_run) {
-        ln_tflite_set_state(state, ln_tflite_raw(op, 1));
+        assign(op, state, t);
         return;
     }
     if (!t->is_const || state->name) {
