@@ -62,8 +62,9 @@ ln_status ln_cpu_quant_pack(ln_call *call)
     const tl_tensor *weight = ln_call_in(call, 0);
     int is_turned = ln_call_int(call, "transB") != 0;
     size_t k = (size_t)weight->dims[is_turned], n = (size_t)weight->dims[!is_turned];
-    ln_gemm_pack_i8(k, n, weight->data, weight->dtype == TL_INT8, is_turned ? 1 : n,
-                    is_turned ? k : 1, ln_call_dst(call, 0)->data, ln_cpu_call_pool(call));
+    const ln_i8_weights weights = {weight->data, is_turned ? 1 : n, is_turned ? k : 1,
+                                   weight->dtype == TL_INT8, true};
+    ln_gemm_pack_i8(k, n, &weights, ln_call_dst(call, 0)->data, ln_cpu_call_pool(call));
     return LN_OK;
 }
 
@@ -192,10 +193,12 @@ LN_PREPARE(ln_cpu_prepare_quant_matmul, ln_i8_product, prepare_stack)
 static void multiply(const ln_matmul_call *m, ln_gemm_i8_args *args, const uint8_t *b,
                      bool is_b_signed, int8_t *packed, void *workspace, ln_pool *pool)
 {
-    ln_gemm_pack_i8(args->k, args->n, b, is_b_signed, (size_t)m->b.row_step,
-                    (size_t)m->b.column_step, packed, pool);
+    const ln_cpu_isa isa = ln_cpu_isa_get();
+    const ln_i8_weights weights = {b, (size_t)m->b.row_step, (size_t)m->b.column_step, is_b_signed,
+                                   ln_gemm_i8_uses_spans(isa, args->m)};
+    ln_gemm_pack_i8(args->k, args->n, &weights, packed, pool);
     args->packed = packed;
-    ln_gemm_i8(ln_cpu_isa_get(), args, workspace, pool);
+    ln_gemm_i8(isa, args, workspace, pool);
 }
 
 static void multiply_stack(ln_call *call, const ln_matmul_call *m, ln_gemm_i8_args *args,

@@ -108,9 +108,10 @@ void ln_conv_i8_pack(const ln_conv_shape *s, const void *weight, bool is_signed,
         for (size_t c = 0; c < in; c++)
             for (size_t t = 0; t < taps; t++)
                 scratch[o * k + t * in + c] = from[o * k + c * taps + t];
-    for (size_t g = 0; g < s->group; g++)
-        ln_gemm_pack_i8(k, out, scratch + g * out * k, is_signed, 1, k,
-                        packed + g * ln_gemm_i8_packed_bytes(k, out), pool);
+    for (size_t g = 0; g < s->group; g++) {
+        const ln_i8_weights weights = {scratch + g * out * k, 1, k, is_signed, true};
+        ln_gemm_pack_i8(k, out, &weights, packed + g * ln_gemm_i8_packed_bytes(k, out), pool);
+    }
 }
 
 // ---- Rows of the product ----

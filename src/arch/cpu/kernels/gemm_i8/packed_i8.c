@@ -12,6 +12,7 @@
 
 #include "arch/cpu/kernels/gemm/partition.h"
 #include "arch/cpu/kernels/gemm_i8/byte_sum.h"
+#include "arch/cpu/kernels/gemm_i8/panels_i8.h"
 #include "base/checked.h"
 #include "base/grain.h"
 #include "base/minmax.h"
@@ -29,126 +30,9 @@
 // and the smaller they are, the more products are summed in 16 bits.
 #define BYTES_BELOW_ZERO 96
 
-static size_t fours_of(size_t k)
-{
-    return ln_div_up(k, 4);
-}
-
-static size_t panel_bytes(size_t k)
-{
-    return fours_of(k) * 4 * LN_TILE_I8_LANES;
-}
-
-static size_t eights_of(size_t k)
-{
-    return fours_of(k) / 2;
-}
-
 size_t ln_gemm_i8_columns(size_t n)
 {
     return ln_div_up(n, LN_TILE_I8_LANES) * LN_TILE_I8_LANES;
-}
-
-// ---- Packing ----
-
-// Of all halves of a panel.
-static size_t span_bytes(size_t k)
-{
-    return 4 * eights_of(k);
-}
-
-size_t ln_gemm_i8_packed_bytes(size_t k, size_t n)
-{
-    size_t len;
-    if (k > SIZE_MAX / 128 ||
-        !ln_size_mul(ln_div_up(n, LN_TILE_I8_LANES),
-                     panel_bytes(k) + span_bytes(k) + LN_TILE_I8_LANES * sizeof(int32_t), &len))
-        return SIZE_MAX;
-    return len;
-}
-
-static uint8_t *spans_of(const int8_t *packed, size_t k, size_t n)
-{
-    return (uint8_t *)(uintptr_t)(packed + ln_div_up(n, LN_TILE_I8_LANES) * panel_bytes(k));
-}
-
-// After the spans, of which whole vectors are read.
-static int32_t *column_sums(const int8_t *packed, size_t k, size_t n)
-{
-    return (int32_t *)(void *)(spans_of(packed, k, n) +
-                               ln_div_up(n, LN_TILE_I8_LANES) * span_bytes(k));
-}
-
-typedef struct pack_job {
-    size_t k, n;
-    const uint8_t *w;
-    uint8_t flip;
-    size_t row_step, column_step;
-    int8_t *packed;
-} pack_job;
-
-// Of one column's weights at `four` and those at `step` from there, two and two.
-static int span_of(const int8_t *four, size_t step, size_t steps)
-{
-    int up = 0, down = 0;
-    for (size_t i = 0; i < steps; i++, four += step) {
-        up += (four[0] > 0 ? four[0] : 0) + (four[1] > 0 ? four[1] : 0);
-        down -= (four[0] < 0 ? four[0] : 0) + (four[1] < 0 ? four[1] : 0);
-    }
-    return up > down ? up : down;
-}
-
-static uint8_t half_span(int span)
-{
-    return (uint8_t)((span + 1) / 2 < UINT8_MAX ? (span + 1) / 2 : UINT8_MAX);
-}
-
-static void find_spans(const int8_t *half, size_t eights, uint8_t *spans)
-{
-    const size_t four = 4 * LN_TILE_I8_LANES;
-    for (size_t p = 0; p < eights; p++, half += 2 * four) {
-        int most[3] = {0};
-        for (size_t j = 0; j < 4 * LN_TILE_I8_HALF; j += 2) {
-            const int found[] = {span_of(half + j, four, 1), span_of(half + four + j, four, 1),
-                                 span_of(half + j, four, 2)};
-            for (size_t i = 0; i < 3; i++)
-                most[i] = found[i] > most[i] ? found[i] : most[i];
-        }
-        spans[p] = half_span(most[0] > most[1] ? most[0] : most[1]);
-        spans[eights + p] = half_span(most[2]);
-    }
-}
-
-static void pack_panel(void *user, size_t panel)
-{
-    const pack_job *job = user;
-    const size_t first = panel * LN_TILE_I8_LANES, n = ln_min(job->n - first, LN_TILE_I8_LANES);
-    int8_t *to = job->packed + panel * panel_bytes(job->k);
-    int32_t *sums = column_sums(job->packed, job->k, job->n) + first;
-    memset(to, 0, panel_bytes(job->k));
-    memset(sums, 0, LN_TILE_I8_LANES * sizeof *sums);
-    for (size_t p = 0; p < job->k; p++) {
-        const uint8_t *row = job->w + p * job->row_step + first * job->column_step;
-        int8_t *four = to + p / 4 * 4 * LN_TILE_I8_LANES + p % 4;
-        for (size_t j = 0; j < n; j++) {
-            int8_t w = (int8_t)(row[j * job->column_step] ^ job->flip);
-            four[4 * j] = w;
-            sums[j] += w;
-        }
-    }
-    const size_t eights = eights_of(job->k);
-    uint8_t *spans = spans_of(job->packed, job->k, job->n) + panel * span_bytes(job->k);
-    for (size_t half = 0; half < 2; half++)
-        find_spans(to + half * 4 * LN_TILE_I8_HALF, eights, spans + half * 2 * eights);
-}
-
-void ln_gemm_pack_i8(size_t k, size_t n, const void *w, bool is_signed, size_t row_step,
-                     size_t column_step, int8_t *packed, ln_pool *pool)
-{
-    pack_job job = {k, n, w, is_signed ? 0 : 128, row_step, column_step, packed};
-    const double microseconds = (double)k * (double)n / 1000;
-    ln_pool_run(ln_tasks_pool(pool, microseconds), ln_div_up(n, LN_TILE_I8_LANES), pack_panel,
-                &job);
 }
 
 // ---- The product ----

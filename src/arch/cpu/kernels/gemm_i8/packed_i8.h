@@ -22,10 +22,20 @@ size_t ln_gemm_i8_columns(size_t n);
 // SIZE_MAX if they are more than memory.
 size_t ln_gemm_i8_packed_bytes(size_t k, size_t n);
 
-// Packs W[p][j] = w[p * row_step + j * column_step], unsigned bytes less 128. `packed` is aligned
-// for int32_t.
-void ln_gemm_pack_i8(size_t k, size_t n, const void *w, bool is_signed, size_t row_step,
-                     size_t column_step, int8_t *packed, ln_pool *pool);
+// W[p][j] = w[p * row_step + j * column_step], where one of the steps is 1; unsigned bytes less
+// 128. Without spans all of them are as large as can be: right, too, and found at once.
+typedef struct ln_i8_weights {
+    const void *w;
+    size_t row_step, column_step;
+    bool is_signed, has_spans;
+} ln_i8_weights;
+
+// Whether products of m rows are faster with spans by more than it takes to find them.
+bool ln_gemm_i8_uses_spans(ln_cpu_isa isa, size_t m);
+
+// `packed` is aligned for int32_t.
+void ln_gemm_pack_i8(size_t k, size_t n, const ln_i8_weights *weights, int8_t *packed,
+                     ln_pool *pool);
 
 // Bytes of workspace, the same on every machine; SIZE_MAX if they are more than memory.
 size_t ln_gemm_i8_workspace(size_t k, size_t n);

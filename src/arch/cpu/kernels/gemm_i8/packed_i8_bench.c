@@ -65,7 +65,7 @@ static void bench_size(ln_cpu_isa isa, const char *name, size_t m, size_t n, siz
                                          .high = 127,
                                          .zero = 128}},
                    .workspace = bench_bytes(ln_gemm_i8_workspace(k, n))};
-    ln_gemm_pack_i8(k, n, w, true, n, 1, packed, NULL);
+    ln_gemm_pack_i8(k, n, &(ln_i8_weights){w, n, 1, true, true}, packed, NULL);
     double peak, seconds = best_seconds(&c, &peak);
     double rate = 2 * (double)m * (double)n * (double)k / seconds;
     printf("gemm %s x s8 %-12s %5zu x %5zu x %5zu  %9.1f us  %7.1f Gop/s  %5.1f %%\n",

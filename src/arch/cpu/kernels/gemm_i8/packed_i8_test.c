@@ -18,7 +18,7 @@ static const struct {
 typedef struct problem {
     size_t m, n, k, gap;
     bool is_signed, w_is_signed, is_transposed, has_bias, has_zeros, has_float_bias, extremes,
-        has_edges;
+        has_edges, has_no_spans;
     int32_t zero;
     unsigned lowest, spread; // of A's bytes: in as many from there on; 0: all
     ln_i8_result result;
@@ -182,8 +182,8 @@ static void check_side(const problem *p, bool at_end)
     }
     if (columns)
         d.factors.p[0] = 0.5f; // ties
-    ln_gemm_pack_i8(p->k, p->n, w, p->w_is_signed, d.row_step, d.column_step, (int8_t *)d.packed.p,
-                    NULL);
+    const ln_i8_weights weights = {w, d.row_step, d.column_step, p->w_is_signed, !p->has_no_spans};
+    ln_gemm_pack_i8(p->k, p->n, &weights, (int8_t *)d.packed.p, NULL);
     for (size_t s = 0; s < sizeof sets / sizeof sets[0]; s++)
         if (ln_cpu_isa_runs(ln_cpu_isa_get(), sets[s].isa))
             check_set(p, &d, a, w, s, at_end);
@@ -230,6 +230,7 @@ TEST(every_kind_of_byte_and_result_is_right)
                                 .has_zeros = kind & 16,
                                 .has_float_bias = kind & 32,
                                 .extremes = kind & 64,
+                                .has_no_spans = kind % 3 == 0,
                                 .zero = kind & 1 ? -128 + (int)(kind % 256) : (int)(kind % 256),
                                 .result = (ln_i8_result)(kind % 3)});
     }
@@ -274,6 +275,7 @@ TEST(sums_at_the_edge_of_16_bits_are_exact)
                                 .w_is_signed = true,
                                 .extremes = i % 3 == 0,
                                 .has_edges = true,
+                                .has_no_spans = i % 5 == 0,
                                 .lowest = lowest,
                                 .spread = spread,
                                 .zero = i % 4 == 0
@@ -333,7 +335,124 @@ TEST(sizes_beyond_memory_have_no_workspace)
     CHECK_EQ(ln_gemm_i8_workspace(1, SIZE_MAX / 4), SIZE_MAX);
 }
 
+// ---- What is packed ----
+
+typedef struct packing {
+    size_t k, n;
+    const ln_i8_weights *weights;
+    const int8_t *packed;
+} packing;
+
+// Weights past the last ones are zeros.
+static int weight_at(const packing *p, size_t row, size_t column)
+{
+    const ln_i8_weights *w = p->weights;
+    if (row >= p->k || column >= p->n)
+        return 0;
+    const uint8_t *byte = (const uint8_t *)w->w + row * w->row_step + column * w->column_step;
+    return w->is_signed ? (int8_t)*byte : *byte - 128;
+}
+
+// Of weights of a column at some rows: the farther of both sums, halved upwards.
+static int expected_span(const packing *p, const size_t *rows, size_t count, size_t column)
+{
+    int up = 0, down = 0;
+    for (size_t i = 0; i < count; i++) {
+        const int w = weight_at(p, rows[i], column);
+        *(w > 0 ? &up : &down) += abs(w);
+    }
+    const int half = ((up > down ? up : down) + 1) / 2;
+    return half < 255 ? half : 255;
+}
+
+// The largest span of eight columns and eight rows, of two weights or of four.
+static int largest_span(const packing *p, size_t row, size_t column, bool is_of_four)
+{
+    int most = p->weights->has_spans ? 0 : 255;
+    for (size_t j = column; j < column + 8; j++) {
+        for (size_t i = 0; i < 4; i++) {
+            const size_t two = row + 2 * i, four = row + 2 * (i % 2);
+            const size_t rows[] = {is_of_four ? four : two, is_of_four ? four + 1 : two + 1,
+                                   four + 4, four + 5};
+            const int span = expected_span(p, rows, is_of_four ? 4 : 2, j);
+            most = span > most ? span : most;
+        }
+    }
+    return most;
+}
+
+static void check_panels(const packing *p)
+{
+    const size_t columns = ln_gemm_i8_columns(p->n), rows = (p->k + 3) / 4 * 4;
+    for (size_t j = 0; j < columns; j++)
+        for (size_t i = 0; i < rows; i++)
+            CHECK_EQ(p->packed[j / 16 * 16 * rows + i / 4 * 64 + j % 16 * 4 + i % 4],
+                     weight_at(p, i, j));
+}
+
+static void check_spans(const packing *p)
+{
+    const size_t columns = ln_gemm_i8_columns(p->n), eights = (p->k + 3) / 8;
+    const uint8_t *spans = (const uint8_t *)p->packed + columns * ((p->k + 3) / 4 * 4);
+    for (size_t j = 0; j < columns; j += 8, spans += 2 * eights)
+        for (size_t e = 0; e < eights; e++) {
+            CHECK_EQ(spans[e], largest_span(p, 8 * e, j, false));
+            CHECK_EQ(spans[eights + e], largest_span(p, 8 * e, j, true));
+        }
+}
+
+static void check_sums(const packing *p)
+{
+    const size_t columns = ln_gemm_i8_columns(p->n);
+    const int32_t *sums =
+        (const int32_t *)(const void *)(p->packed + ln_gemm_i8_packed_bytes(p->k, p->n)) - columns;
+    for (size_t j = 0; j < columns; j++) {
+        int64_t sum = 0;
+        for (size_t i = 0; i < p->k; i++)
+            sum += weight_at(p, i, j);
+        CHECK_EQ(sums[j], sum);
+    }
+}
+
+// `gap` bytes are between rows, or between columns.
+static void check_packing(size_t k, size_t n, size_t gap, unsigned kind)
+{
+    const size_t step = (kind & 1 ? k : n) + gap, lines = kind & 1 ? n : k;
+    const size_t extent = (lines - 1) * step + (kind & 1 ? k : n);
+    guarded from = bytes_make(extent, true), to = bytes_make(ln_gemm_i8_packed_bytes(k, n), true);
+    uint8_t *w = last_bytes(&from, extent, true);
+    for (size_t i = 0; i < extent; i++)
+        w[i] = kind & 16 ? (kind & 4 ? 127 : 255) : random_byte(kind & 2);
+    memset(to.p, 0x5a, to.count * sizeof *to.p);
+    const ln_i8_weights weights = {w, kind & 1 ? 1 : step, kind & 1 ? step : 1, kind & 4,
+                                   !(kind & 8)};
+    ln_gemm_pack_i8(k, n, &weights, (int8_t *)to.p, NULL);
+    const packing p = {k, n, &weights, (const int8_t *)to.p};
+    check_panels(&p);
+    check_spans(&p);
+    check_sums(&p);
+    guarded_free(&from);
+    guarded_free(&to);
+}
+
+TEST(packed_weights_are_where_the_header_says)
+{
+    for (size_t n = 1; n <= 50; n += 1 + n / 6)
+        for (size_t k = 1 + n % 2; k <= 90; k += 1 + k / 2)
+            for (unsigned kind = 0; kind < 16; kind++)
+                check_packing(k, n, (k + n) % 4, kind);
+}
+
+// Sums of more bytes than are counted in 16 bits.
+TEST(long_columns_are_packed)
+{
+    for (size_t k = 505; k <= 1100; k += 17)
+        for (unsigned kind = 0; kind < 32; kind++)
+            check_packing(k, 1 + k % 19, 0, kind);
+}
+
 TEST_LIST(tiles_of_all_sizes_are_right, every_kind_of_byte_and_result_is_right, nothing_saturates,
           pairs_at_the_edge_of_16_bits_are_exact, sums_at_the_edge_of_16_bits_are_exact,
           sums_of_equal_bytes_are_exact, many_columns_are_exact, long_rows_are_exact,
-          nothing_is_a_product_too, sizes_beyond_memory_have_no_workspace)
+          nothing_is_a_product_too, packed_weights_are_where_the_header_says,
+          long_columns_are_packed, sizes_beyond_memory_have_no_workspace)
