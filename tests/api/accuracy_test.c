@@ -327,6 +327,9 @@ static const row rows[] = {
                         "create(| dst=h | dtype=TL_INT32, dims=[], data=[-1]);\n"
                         "rescale(src=q, multiplier=m, shift=h, src_zero=z, dst_zero=z | dst=r | "
                         "rounding=q31);\n" NUMBERS},
+    {"einsum_cpu", "heads", 0.5, 1,
+     INPUT("[2, 3, 17, 20]") CONSTANT("w", "[2, 19, 3, 20]") "einsum(src1=x, src2=w | dst=y | "
+                                                             "equation=\"bhid,bjhd->bhij\");\n"},
     {"quant_matmul_cpu", "both in the run", -40, 40,
      BYTES("[3, 30, 30]") "quant_matmul(src=q, weight=q, " BYTE_SCALES
                           ", weight_zero=z | dst=y | transB=1);\n"},

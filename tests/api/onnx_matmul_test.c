@@ -107,7 +107,8 @@ TEST(integers_wrap)
     ln_context *ctx = onnx_load("input(| dst=a | dtype=TL_INT32, dims=[1, 2]);\n"
                                 "input(| dst=b | dtype=TL_INT32, dims=[2, 1]);\n"
                                 "MatMul(A=a, B=b | Y=y |);\n"
-                                "Gemm(A=a, B=b | Y=z | alpha=0.5);\n",
+                                "Gemm(A=a, B=b | Y=z | alpha=0.5);\n"
+                                "Einsum(Inputs1=a, Inputs2=b | Output=e | equation=\"ij,jk\");\n",
                                 "cpu");
     onnx_set(ctx, "a", 0, 2147483647);
     onnx_set(ctx, "a", 1, 1);
@@ -116,6 +117,7 @@ TEST(integers_wrap)
     CHECK_OK(ln_context_run(ctx));
     CHECK_NEAR(onnx_get(ctx, "y", 0), -2147483647, 0);
     CHECK_NEAR(onnx_get(ctx, "z", 0), 1073741824, 0);
+    CHECK_NEAR(onnx_get(ctx, "e", 0), -2147483647, 0);
     onnx_close(ctx);
 }
 
@@ -172,6 +174,44 @@ TEST(cpu_agrees_with_ref)
         {"one row, activation with numbers",
          A("30") B("30, 70")
              C("70") "linear(src=a, weight=b, bias=c | dst=y | act=clip, alpha=-2, beta=3);\n"},
+        {"equation, heads of queries and keys",
+         A("2, 3, 7, 20") B(
+             "2, 3, 9, 20") "Einsum(Inputs1=a, Inputs2=b | Output=y | equation=\"bhid,bhjd->bhij\");\n"},
+        {"equation, heads and values to tokens",
+         A("2, 3, 7, 9") B(
+             "2, 9, 3, 20") "Einsum(Inputs1=a, Inputs2=b | Output=y | equation=\"bhij,bjhd->bihd\");\n"},
+        {"equation, pixels and words",
+         A("2, 5, 4, 6") B(
+             "2, 7, 5") "Einsum(Inputs1=a, Inputs2=b | Output=y | equation=\"bchw,bnc->bnhw\");\n"},
+        {"equation, weights of planes",
+         A("2, 3, 4, 5, 6") B(
+             "3, 6, 7") "Einsum(Inputs1=a, Inputs2=b | Output=y | equation=\"nkctv,kvw->nctw\");\n"},
+        {"equation, two summed axes",
+         A("7, 8, 3, 4") B(
+             "9, 3, 4") "Einsum(Inputs1=a, Inputs2=b | Output=y | equation=\"abcd,ecd->abe\");\n"},
+        {"equation, an outer product",
+         A("7, 1, 3")
+             B("5") "Einsum(Inputs1=a, Inputs2=b | Output=y | equation=\"abc,d->abcd\");\n"},
+        {"equation, positions of rows",
+         A("2, 6, 7, 20") B(
+             "7, 9, 20") "Einsum(Inputs1=a, Inputs2=b | Output=y | equation=\"bhwc,wkc->bhwk\");\n"},
+        {"equation, summed axes in another order",
+         A("7, 3, 4")
+             B("4, 3, 9") "Einsum(Inputs1=a, Inputs2=b | Output=y | equation=\"aij,jib->ab\");\n"},
+        {"equation, rows around columns",
+         A("2, 3, 20") B(
+             "5, 20, 7") "Einsum(Inputs1=a, Inputs2=b | Output=y | equation=\"abk,ckn->acbn\");\n"},
+        {"equation, rows in another order",
+         A("3, 4, 20")
+             B("20, 9") "Einsum(Inputs1=a, Inputs2=b | Output=y | equation=\"abk,kn->ban\");\n"},
+        {"equation, a summed axis of one term",
+         A("3, 4, 20")
+             B("20, 9") "Einsum(Inputs1=a, Inputs2=b | Output=y | equation=\"abk,kn->an\");\n"},
+        {"equation, one term twice over",
+         A("4, 4, 5")
+             B("5, 9") "Einsum(Inputs1=a, Inputs2=b | Output=y | equation=\"aak,kn->an\");\n"},
+        {"equation, elements",
+         A("3, 4") B("3, 4") "Einsum(Inputs1=a, Inputs2=b | Output=y | equation=\"ab,ab->ab\");\n"},
         {"fused relu behind factors",
          A("4, 30") B("30, 9")
              C("9") "ms_FusedGemm(A=a, B=b, C=c | Y=y | activation=Relu, beta=2);\n"},
@@ -214,9 +254,10 @@ TEST(what_does_not_fit_is_refused_with_a_reason)
         {EINSUM("ij,jk,kl"), "more terms"},
         {EINSUM("ijk,jk"), "3 labels"},
         {EINSUM("i,jk"), "1 labels"},
-        {EINSUM("ij,ij"), "of size"},
-        {EINSUM("ij,jk->il"), "no input has"},
-        {EINSUM("ij,jk->ii"), "twice"},
+        {EINSUM("ij,ij"), "dimension 0 of term 2 is of size 3, but 'i' of size 2: make them equal"},
+        {EINSUM("...,..."), "dimension 0 of term 2 is of size 3, but '.' of size 2"},
+        {EINSUM("ij,jk->il"), "has 'l', which no input has: leave it out"},
+        {EINSUM("ij,jk->ii"), "has 'i' twice: give it another letter"},
         {EINSUM("ij,jk->ik,"), "goes on"},
         {EINSUM("ij,j.k"), "code 46"},
         {EINSUM("......ij,jk"), "two ellipses"},

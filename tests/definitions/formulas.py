@@ -565,6 +565,13 @@ def products(cases):
             if "Batch" in "".join(params) and optype == "ms_TransposeMatMul":
                 continue
             cases.of_floats(optype, list(of), lambda a, b: fused(a, b, **params), params, "_".join(params))
+    for why, equation, of in (("", "bij,bjk->bik", (a, b)), ("turned", "bij,bkj->kbi", (a, turned_b)), ("one", "bij->jb", (a,)),
+                              ("three", "bij,bjk,k", (a, b, numbers(5))), ("ellipsis", "...ij,j...->i...", (a, numbers(4, 2)))):
+        cases.of_floats("Einsum", list(of), lambda *of: np.einsum(equation, *of), {"equation": equation}, why)
+    for dtype in INTEGERS:
+        if dtype != "TL_BOOL":
+            x, y = whole(2, 3, low=0, high=5), whole(3, 4, low=0, high=5)
+            cases.add("Einsum", [(dtype, x), (dtype, y)], [(dtype, np.einsum("ij,jk->ik", x, y))], {"equation": "ij,jk->ik"}, "whole")
     gemm(cases)
 
 

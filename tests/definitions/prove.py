@@ -16,6 +16,7 @@ import argparse
 import collections
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -102,13 +103,14 @@ class Proofs:
         for arg_name, _ in given:
             self.add((optype, "input", arg_name), count, first, name)
         self.add((optype, "type", first), count, first, name)
-        for word in params.split():
+        words = re.findall(r"\w+=.*?(?= +\w+=| *$)", params)  # an equation has spaces
+        for word in words:
             param, value = word.split("=", 1)
             self.add((optype, "parameter", param), count, first, name)
             for one in value.split(","):
                 self.add((optype, "value", f"{param}={one}"), count, first, name)
         self.first[path] = first
-        names = [arg_name for arg_name, _ in given] + [word.split("=", 1)[0] for word in params.split()]
+        names = [arg_name for arg_name, _ in given] + [word.split("=", 1)[0] for word in words]
         self.given[path] = (optype, names) if path not in self.given else (None, ())
         if given and not any(dtype.endswith("*") for _, dtype in given):
             rank = (given[0][1] != "TL_FLOAT", count, path)

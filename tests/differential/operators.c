@@ -160,6 +160,35 @@ static int number_of(const model *m, const model_op *op, const char *arg_name, i
     return text ? atoi(text) : otherwise;
 }
 
+// The second term of an equation of two, the first of which has a letter for each dimension of the
+// operand that is there.
+static bool second_term(model *m, test_random *random, const sizes *s, model_op *op, shape first,
+                        shape *out)
+{
+    static const char *const equations[] = {
+        ",k->k",       "k,ck",          "k,k->",           "k,c->kc",         "ck,kw->cw",
+        "ck,wk->wc",   "ck,bck->bc",    "bck,kw->bcw",     "bck,bkw->bcw",    "bck,bwk->wbc",
+        "bck,bck->bc", "bhck,hkw->bcw", "bhck,bhwk->bhcw", "bhcw,bwhk->bchk", "bchw,bkc->bkhw",
+        "bhck,kc->bh", "bck,ckw->bw",   "bchwk,kx->bchwx", "bchwk,hcx->bxwk", "kk,kc->c"};
+    const char *fitting[20];
+    int count = 0;
+    for (int i = 0; i < 20; i++)
+        if ((int)strcspn(equations[i], ",") == first.ndim)
+            fitting[count++] = equations[i];
+    if (count == 0)
+        return false;
+    const char *equation = fitting[test_random_below(random, (size_t)count)];
+    char text[32];
+    snprintf(text, sizeof text, "\"%s\"", equation);
+    model_op_set_param(m, op, "equation", text);
+    out->ndim = 0;
+    for (const char *term = equation + first.ndim + 1; isalpha((unsigned char)*term); term++) {
+        const char *met = memchr(equation, *term, (size_t)first.ndim);
+        out->dims[out->ndim++] = met ? first.dims[met - equation] : s->c;
+    }
+    return true;
+}
+
 // The shape of operand `arg` of `op`, whose operands before it are there. False: any shape will do.
 static bool operand_shape(model *m, test_random *random, const sizes *s, model_op *op,
                           const char *arg, shape *out)
@@ -336,7 +365,9 @@ static bool operand_shape(model *m, test_random *random, const sizes *s, model_o
         axis = axis < 0 ? axis + first.ndim : axis;
         if (axis >= 0 && axis < first.ndim && chance(random, 50))
             out->dims[axis] = PICK(random, 1, 2, 3, s->c);
-    } else if (is_type(type, "gather put_channels interleave"))
+    } else if (strcmp(type, "einsum") == 0)
+        return op->in_count == 1 && second_term(m, random, s, op, first, out);
+    else if (is_type(type, "gather put_channels interleave"))
         *out = first;
     else if (is_type(type, "take Gather"))
         *out = chance(random, 30) ? (shape){.ndim = 0} : SHAPE(PICK(random, 1, 2, 3, 4));
@@ -820,7 +851,7 @@ static void add_operands(model *m, test_random *random, const sizes *s, const ln
     for (const ln_arg_info *arg = info->ins; arg && arg->arg_name && !m->is_overflown; arg++) {
         bool is_variadic = arg->flags & LN_ARG_VARIADIC;
         int at_least = is_variadic ? PICK(random, 1, 2, 2, 2, 3) : 1;
-        if (strcmp(top(m)->optype, "elew") == 0)
+        if (is_type(top(m)->optype, "elew einsum"))
             at_least = 2;
         for (int i = 1; i <= (is_variadic ? MODEL_ARGS : 1); i++) {
             char arg_name[MODEL_NAME];

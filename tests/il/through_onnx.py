@@ -46,6 +46,7 @@ written = set()
 MORE = {
     "cumsum": "create(| dst=k | dtype=TL_INT64, dims=[], data=[1]); cumsum(src=x, axis=k | dst=y | exclusive=1);",
     "trilu": "trilu(src=x | dst=y | upper=0);",
+    "einsum": "create(| dst=w | dtype=TL_FLOAT, dims=[4, 5], ran=[-1, 1]); einsum(src1=x, src2=w | dst=y | equation=\"abc,cd->adb\");",
     "rnn": "create(| dst=w | dtype=TL_FLOAT, dims=[1, 8, 4], ran=[-1, 1]);\n"
            "create(| dst=r | dtype=TL_FLOAT, dims=[1, 8, 2], ran=[-1, 1]);\nrnn(src=x, weight=w, recurrence=r | dst=y | kind=lstm);",
 }

@@ -961,6 +961,39 @@ def matmul_cases():
     matmul('int32_times', [4, 3], [4, 2], [3, 2], 'TL_INT32', transA=1, alpha=3)
 
 
+def einsum(name, equation, dims, written, dtype='TL_FLOAT'):
+    """`written` are terms and the output with a letter for each dimension, as the equation means them."""
+    case = Case(f'einsum_{name}')
+    *terms, out = written
+    letters = sorted(set(''.join(terms)))
+    size = {c: max(d[t.index(c)] for t, d in zip(terms, dims) if c in t) for c in letters}
+    inputs = [case.some(f'x{i + 1}', d, dtype, *((0, 9) if dtype == 'TL_UINT8' else (-1, 1)))[2] for i, d in enumerate(dims)]
+    totals = {}
+    for places in itertools.product(*(range(size[c]) for c in letters)):
+        at = dict(zip(letters, places))
+        product = 1
+        for term, d, x in zip(terms, dims, inputs):
+            product *= x[index(d, [at[c] if n > 1 else 0 for c, n in zip(term, d)])]
+        to = tuple(at[c] for c in out)
+        totals[to] = totals.get(to, 0) + product
+    case.op('einsum', {f'src{i + 1}': f'x{i + 1}' for i in range(len(dims))}, {'dst': 'y'}, equation=f'"{equation}"')
+    case.expect(y=made(dtype, [size[c] for c in out],
+                       lambda *to: rounded(totals[to], dtype) if is_floating(dtype) else wrapped(totals[to], dtype)))
+
+
+def einsum_cases():
+    for dtype in ('TL_FLOAT', 'TL_DOUBLE', 'TL_INT32', 'TL_UINT8'):
+        end = dtype[3:].lower()
+        einsum(f'{end}_heads', 'bhid,bjhd->bhij', [[2, 3, 4, 5], [2, 6, 3, 5]], ['bhid', 'bjhd', 'bhij'], dtype)
+        einsum(f'{end}_diagonal', 'iik->ki', [[4, 4, 3]], ['iik', 'ki'], dtype)
+        einsum(f'{end}_three', 'ij, jk, kj', [[2, 3], [3, 4], [4, 3]], ['ij', 'jk', 'kj', 'i'], dtype)
+        einsum(f'{end}_ellipsis', '...ik,k...j->i...', [[2, 1, 3, 4], [4, 5, 6]], ['pqik', 'kqj', 'ipq'], dtype)
+    einsum('columns_around', 'abk,kn->nab', [[3, 4, 7], [7, 5]], ['abk', 'kn', 'nab'])
+    einsum('two_summed', 'abcd,ecd->abe', [[2, 3, 4, 5], [6, 4, 5]], ['abcd', 'ecd', 'abe'])
+    einsum('capitals_first', 'bA,bA', [[3, 4], [1, 4]], ['bA', 'bA', ''])
+    einsum('implied_order', 'Zb,bA', [[3, 4], [4, 5]], ['Zb', 'bA', 'AZ'])
+
+
 def softmax_cases():
     for dtype in ('TL_DOUBLE', 'TL_INT32', 'TL_UINT8'):
         case = Case(f'softmax_{dtype[3:].lower()}')
@@ -1559,7 +1592,7 @@ def main():
     folder = sys.argv[1] if len(sys.argv) > 1 else os.path.join(os.path.dirname(__file__),
                                                                 'formulas')
     for add in (conv_cases, core_conv_cases, deconv_cases, core_deconv_cases, batchnorm_cases, fold_cases, pool_cases, unary_cases,
-                line_cases, recurrent_cases, function_cases, compare_cases, expand_take_and_cast_cases, elew_of_any_cases, elew_cases, broadcast_cases, reduce_cases, dot_cases, matmul_cases, softmax_cases, moving_cases, sort_cases,
+                line_cases, recurrent_cases, function_cases, compare_cases, expand_take_and_cast_cases, elew_of_any_cases, elew_cases, broadcast_cases, reduce_cases, dot_cases, matmul_cases, einsum_cases, softmax_cases, moving_cases, sort_cases,
                 resize_cases, filter_cases, submean_cases, constant_cases, box_cases, yolo_cases,
                 fast_formulas.add_all, stack_formulas.add_all, attention_mask_cases, plain_take_cases,
                 quantize_cases, quant_product_cases, quant_elew_cases, quant_act_cases, rescale_formulas.add_all):

@@ -40,6 +40,7 @@ static const struct {
     {"deconv", 3e-7, 1e-5, "as conv2d"},
     {"dot_product", 3e-7, 1e-5, "as conv2d"},
     {"matmul", 3e-7, 1e-5, "as conv2d"},
+    {"einsum", 3e-7, 1e-5, "as conv2d"},
     {"avgpool2d", 2e-7, 1e-5, "a sum of values near 1 in another order"},
     {"batchnorm", 2e-6, 1e-5, "results near 0 are differences of values near 10"},
     {"elew", 0, 1e-6,

@@ -20,6 +20,7 @@
 #include "arch/cpu/kernels/gemm/gemm.h"
 #include "arch/cpu/kernels/gemm/packed.h"
 #include "arch/cpu/kernels/gemm/partition.h"
+#include "arch/cpu/matmul_stack.h"
 #include "base/checked.h"
 #include "base/deadline.h"
 #include "base/grain.h"
@@ -165,8 +166,8 @@ ln_status ln_cpu_accepts_product(ln_call *call)
 // Units of work are parts of columns of products. Each slot, which has memory of its own, makes a
 // range of them.
 typedef struct stack_job {
-    ln_gemm_packed_f32_args args; // of the first product
-    const ln_matrix_stack *a, *b;
+    ln_gemm_packed_f32_args args;     // of the first product
+    const ln_matrix_stack *a, *b, *y; // y is NULL where products follow each other
     const float *b_data;
     int batch_ndim;
     const int *batch_dims;
@@ -212,7 +213,8 @@ static void run_slot(void *user, size_t slot)
         copied = index;
         if (copy)
             args.a = copy;
-        args.y = job->args.y + index * args.m * args.y_stride + column;
+        args.y = job->args.y + column +
+                 (job->y ? (size_t)offset_of(job, job->y, index) : index * args.m * args.y_stride);
         if (args.epilogue.bias)
             args.epilogue.bias = job->args.epilogue.bias + column;
         if (args.epilogue.addend) // of the only product
@@ -273,11 +275,14 @@ static void carve_stack(ln_cpu_carver *c, stack_job *job)
     job->copies = job->copy_len ? ln_cpu_carve(c, copies) : NULL;
 }
 
-static void multiply_stack(const ln_matmul_call *matmul, const product *p,
+static void multiply_stack(const ln_matmul_call *matmul, const product *p, const ln_matrix_stack *y,
                            const ln_epilogue_f32 *epilogue, ln_pool *pool, float *workspace)
 {
     ln_cpu_carver c = {.block = workspace};
     stack_job job = stack_of(matmul, p);
+    job.y = y;
+    if (y)
+        job.args.y_stride = (size_t)y->row_step;
     job.args.epilogue = *epilogue;
     plan_stack(&job, slot_threads(ln_pool_thread_count(pool)));
     carve_stack(&c, &job);
@@ -396,8 +401,8 @@ ln_status ln_cpu_matmul(ln_call *call)
                  .b_data = ln_call_in(call, 1)->data,
                  .c = dst->data};
     if (is_packed) {
-        multiply_stack(&matmul, &p, &(ln_epilogue_f32){.act = LN_ACT_NONE}, ln_cpu_call_pool(call),
-                       workspace);
+        multiply_stack(&matmul, &p, NULL, &(ln_epilogue_f32){.act = LN_ACT_NONE},
+                       ln_cpu_call_pool(call), workspace);
         return scale(call, dst, kept->alpha);
     }
     carve_product(&(ln_cpu_carver){.block = workspace}, &p);
@@ -418,6 +423,21 @@ ln_status ln_cpu_matmul(ln_call *call)
         }
     } while (d >= 0);
     return scale(call, dst, kept->alpha);
+}
+
+// ---- Stacks that others find ----
+
+size_t ln_cpu_stack_workspace(const ln_cpu_stack *stack)
+{
+    return workspace_bytes(&stack->matmul, true);
+}
+
+void ln_cpu_stack_multiply(const ln_cpu_stack *stack, const float *a, const float *b, float *y,
+                           ln_pool *pool, float *workspace)
+{
+    const ln_matmul_call *m = &stack->matmul;
+    const product p = {.a = m->a, .b = m->b, .a_data = a, .b_data = b, .c = y};
+    multiply_stack(m, &p, &stack->y, &(ln_epilogue_f32){.act = LN_ACT_NONE}, pool, workspace);
 }
 
 // ---- Rows and a matrix ----
@@ -476,7 +496,7 @@ ln_status ln_cpu_linear(ln_call *call)
                                           .act = activation->act,
                                           .alpha = (float)activation->alpha,
                                           .beta = (float)activation->beta};
-        multiply_stack(&one, &p, &epilogue, ln_cpu_call_pool(call), workspace);
+        multiply_stack(&one, &p, NULL, &epilogue, ln_cpu_call_pool(call), workspace);
         return LN_OK;
     }
     carve_product(&(ln_cpu_carver){.block = workspace}, &p);

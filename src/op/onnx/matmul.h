@@ -55,7 +55,7 @@ typedef struct ln_linear_call {
 
 ln_status ln_linear_call_read(ln_call *call, ln_linear_call *out_linear);
 
-// ---- Einsum: matmul_einsum.c ----
+// ---- einsum: matmul_einsum.c ----
 
 // Letters, and one label for each axis after an ellipsis.
 #define LN_EINSUM_MAX_LABELS (52 + TL_MAXDIM)

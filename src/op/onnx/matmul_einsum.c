@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Einsum's equation as loops: one for each label, with a step through each term. A label that a
+// einsum's equation as loops: one for each label, with a step through each term. A label that a
 // term has twice walks its diagonal, since the steps add up.
 
 #include "op/functions.h"
@@ -34,6 +34,12 @@ static int label_of(char c)
     if (c >= 'A' && c <= 'Z')
         return c - 'A';
     return c >= 'a' && c <= 'z' ? c - 'a' + 26 : -1;
+}
+
+// As messages name it; '.' is a dimension of an ellipsis.
+static char letter_of(int label)
+{
+    return (char)(label >= ELLIPSIS ? '.' : label < 26 ? 'A' + label : 'a' + label - 26);
 }
 
 static void skip_spaces(equation *e)
@@ -77,8 +83,9 @@ static int label_at(const term *t, int ndim, int axis)
     return t->labels[axis - hidden];
 }
 
-static ln_status note_sizes(equation *e, const term *t, const tl_tensor *in)
+static ln_status note_sizes(equation *e, const term *t, int index)
 {
+    const tl_tensor *in = ln_call_in(e->call, index);
     if (t->count > in->ndim || (t->ellipsis < 0 && t->count != in->ndim))
         return ln_call_fail(e->call, LN_INVALID, "a term of %d labels for an input of rank %d",
                             t->count, in->ndim);
@@ -91,8 +98,11 @@ static ln_status note_sizes(equation *e, const term *t, const tl_tensor *in)
         if (e->sizes[label] < 0 || e->sizes[label] == 1)
             e->sizes[label] = size;
         else if (size != 1 && size != e->sizes[label])
-            return ln_call_fail(e->call, LN_INVALID, "a label is of size %lld and %lld",
-                                (long long)e->sizes[label], (long long)size);
+            return ln_call_fail(e->call, LN_INVALID,
+                                "dimension %d of term %d is of size %lld, but '%c' of size %lld: "
+                                "make them equal, or 1",
+                                axis, index + 1, (long long)size, letter_of(label),
+                                (long long)e->sizes[label]);
     }
     return LN_OK;
 }
@@ -100,9 +110,12 @@ static ln_status note_sizes(equation *e, const term *t, const tl_tensor *in)
 static ln_status add_loop(equation *e, ln_einsum_call *einsum, int label)
 {
     if (e->loops[label] != NO_LOOP)
-        return ln_call_fail(e->call, LN_INVALID, "the output has a label twice");
+        return ln_call_fail(e->call, LN_INVALID,
+                            "the output has '%c' twice: give it another letter", letter_of(label));
     if (e->sizes[label] < 0)
-        return ln_call_fail(e->call, LN_INVALID, "the output has a label that no input has");
+        return ln_call_fail(e->call, LN_INVALID,
+                            "the output has '%c', which no input has: leave it out",
+                            letter_of(label));
     e->loops[label] = einsum->loop_count;
     einsum->sizes[einsum->loop_count++] = e->sizes[label];
     return LN_OK;
@@ -174,7 +187,7 @@ static ln_status read_terms(equation *e, const ln_einsum_call *einsum, term *ter
 {
     for (int i = 0; i < einsum->term_count; i++) {
         LN_TRY(read_term(e, &terms[i]));
-        LN_TRY(note_sizes(e, &terms[i], ln_call_in(e->call, i)));
+        LN_TRY(note_sizes(e, &terms[i], i));
         bool is_last = i == einsum->term_count - 1;
         if (is_last)
             break;
@@ -205,7 +218,7 @@ double ln_macs_einsum(const ln_call *call)
     double macs = count > 2 ? count - 1 : 1;
     for (int i = 0; i < count; i++, e.at += *e.at == ',') {
         term t;
-        if (read_term(&e, &t) != LN_OK || note_sizes(&e, &t, ln_call_in(call, i)) != LN_OK)
+        if (read_term(&e, &t) != LN_OK || note_sizes(&e, &t, i) != LN_OK)
             return 0;
     }
     for (int label = 0; label < LN_EINSUM_MAX_LABELS; label++)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Einsum: for each element of the output, the sum over all other labels of the product of terms.
+// einsum: for each element of the output, the sum over all other labels of the product of terms.
 
 #include "arch/ref/functions.h"
 #include "arch/ref/onnx/reals.h"
@@ -62,7 +62,7 @@ LN_REF_INLINE void sum_all(sum_of_products *s, tl_dtype dtype)
     }
 }
 
-ln_status ln_ref_onnx_einsum(ln_call *call)
+ln_status ln_ref_einsum(ln_call *call)
 {
     ln_einsum_call einsum;
     LN_TRY(ln_einsum_call_read(call, &einsum));
