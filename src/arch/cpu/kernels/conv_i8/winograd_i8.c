@@ -17,7 +17,7 @@
 #define MAX_CHANNELS ((size_t)32)
 #define MAX_PANELS   ((size_t)2)
 
-#define MAX_TASKS ((size_t)8) // that have a part of the workspace
+#define MAX_TASKS ((size_t)32)
 
 // With fewer tiles transforming weights takes longer than it saves; with fewer channels so do the
 // other transforms.
@@ -47,59 +47,22 @@ bool ln_winograd_i8_fits(const ln_conv_shape *s, bool has_zeros)
            s->out_channels >= MIN_CHANNELS && tiles_of(s) >= MIN_TILES;
 }
 
-// ---- Workspace ----
+// ---- Memory ----
 
-// What is done at once of this convolution. Inputs are transformed in sixteens of channels. Sums of
-// all channels are whole after one panel.
-typedef struct block_size {
-    size_t channels, panels;
-} block_size;
+#define PANEL_SUMS   (POSITIONS * MAX_TILES * COLUMNS)
+#define ROW_SUMS     (2 * MAX_TILES * COLUMNS)
+#define WEIGHT_WORDS (POSITIONS * COLUMNS * MAX_CHANNELS)
 
-static block_size size_of(const ln_conv_shape *s)
-{
-    return (block_size){ln_min(ln_div_up(s->in_channels, 16) * 16, MAX_CHANNELS),
-                        s->in_channels <= MAX_CHANNELS ? 1 : MAX_PANELS};
-}
-
-// What one task works with. Rows of results are where weights were, which have been multiplied.
+// What one task works with, on its stack: 70 KB.
 typedef struct task_memory {
-    int16_t *inputs;  // [positions, tiles, channels]
-    int16_t *weights; // [positions, pairs of channels, columns, 2]
-    int32_t *sums;    // [panels, positions, tiles, columns]
-    int32_t *rows;    // [2, pixels, columns]
+    _Alignas(
+        64) int16_t inputs[POSITIONS * MAX_TILES * MAX_CHANNELS]; // [positions, tiles, channels]
+    union {
+        int16_t weights[WEIGHT_WORDS]; // [positions, pairs of channels, columns, 2]
+        int32_t rows[2 * ROW_SUMS];    // [2, pixels, columns], when weights have been multiplied
+    };
+    int32_t sums[MAX_PANELS * PANEL_SUMS]; // [panels, positions, tiles, columns]
 } task_memory;
-
-#define PANEL_SUMS (POSITIONS * MAX_TILES * COLUMNS)
-#define ROW_SUMS   (2 * MAX_TILES * COLUMNS)
-
-_Static_assert(2 * ROW_SUMS * sizeof(int32_t) <=
-                   POSITIONS * COLUMNS * MIN_CHANNELS * sizeof(int16_t),
-               "rows are where weights are");
-
-static size_t input_words(const block_size *size)
-{
-    return POSITIONS * MAX_TILES * size->channels;
-}
-
-static size_t weight_words(const block_size *size)
-{
-    return POSITIONS * COLUMNS * size->channels;
-}
-
-static size_t task_bytes(const block_size *size)
-{
-    return (input_words(size) + weight_words(size)) * sizeof(int16_t) +
-           size->panels * PANEL_SUMS * sizeof(int32_t);
-}
-
-static task_memory memory_of(char *block, const block_size *size)
-{
-    task_memory s = {.inputs = (int16_t *)(void *)block};
-    s.weights = s.inputs + input_words(size);
-    s.sums = (int32_t *)(void *)(s.weights + weight_words(size));
-    s.rows = (int32_t *)(void *)s.weights;
-    return s;
-}
 
 static size_t addend_bytes(const ln_conv_shape *s)
 {
@@ -108,8 +71,7 @@ static size_t addend_bytes(const ln_conv_shape *s)
 
 size_t ln_winograd_i8_workspace(const ln_conv_shape *s)
 {
-    const block_size size = size_of(s);
-    return addend_bytes(s) + MAX_TASKS * task_bytes(&size);
+    return addend_bytes(s);
 }
 
 // ---- Some tiles ----
@@ -118,10 +80,9 @@ typedef struct winograd_job {
     const ln_conv_i8_args *args;
     const ln_winograd_i8_kernels *kernels;
     ln_epilogue_i8 epilogue;
-    block_size size;
+    size_t panels; // that sums are kept of: of all channels they are whole after one panel
     size_t blocks; // of tiles
     size_t block_tasks, panel_tasks;
-    char *memories;
 } winograd_job;
 
 typedef struct tile_place {
@@ -155,19 +116,19 @@ static void transform_inputs(const winograd_job *j, size_t tile, size_t tiles, s
     ln_winograd_i8_inputs in = {.channels = channels,
                                 .flip = a->is_signed ? 128 : 0,
                                 .zero = a->zero + (a->is_signed ? 128 : 0),
-                                .position_step = MAX_TILES * j->size.channels};
-    for (size_t t = 0; t < tiles; t++, to += j->size.channels) {
+                                .position_step = MAX_TILES * MAX_CHANNELS};
+    for (size_t t = 0; t < tiles; t++, to += MAX_CHANNELS) {
         find_pixels(a, tile + t, channel, in.pixels);
         j->kernels->transform_inputs(&in, to);
     }
 }
 
 static void multiply_panel(const winograd_job *j, size_t panel, size_t tiles, size_t channel,
-                           size_t channels, const task_memory *memory, int32_t *sums)
+                           size_t channels, task_memory *memory, int32_t *sums)
 {
     const ln_conv_i8_args *a = j->args;
     static const int32_t no_zeros[COLUMNS];
-    const size_t in = a->shape.in_channels, step = j->size.channels;
+    const size_t in = a->shape.in_channels, step = MAX_CHANNELS;
     const ln_winograd_i8_weights weights = {
         .fours = a->packed + (panel * 9 * in + channel) * COLUMNS,
         .zeros = a->zeros ? a->zeros + panel * COLUMNS : no_zeros,
@@ -243,13 +204,13 @@ static void put_panel(const winograd_job *j, size_t tile, size_t tiles, size_t p
 }
 
 static void run_block(const winograd_job *j, size_t block, size_t panel, size_t panel_end,
-                      const task_memory *memory)
+                      task_memory *memory)
 {
     const ln_conv_shape *s = &j->args->shape;
     const size_t tile = block * MAX_TILES, tiles = ln_min(tiles_of(s) - tile, MAX_TILES);
     const size_t in = s->in_channels, begin = panel;
-    for (; panel < panel_end; panel += j->size.panels) {
-        const size_t panels = ln_min(panel_end - panel, j->size.panels);
+    for (; panel < panel_end; panel += j->panels) {
+        const size_t panels = ln_min(panel_end - panel, j->panels);
         for (size_t c = 0; c < in; c += MAX_CHANNELS) {
             const size_t channels = ln_min(in - c, MAX_CHANNELS);
             if (in > MAX_CHANNELS || panel == begin)
@@ -270,7 +231,7 @@ static void run_task(void *user, size_t index)
     const winograd_job *j = user;
     const size_t panels = panels_of(&j->args->shape);
     const size_t block_task = index / j->panel_tasks, panel_task = index % j->panel_tasks;
-    const task_memory memory = memory_of(j->memories + index * task_bytes(&j->size), &j->size);
+    task_memory memory;
     const size_t panel = ln_task_start(panels, j->panel_tasks, panel_task);
     const size_t panel_end = ln_task_start(panels, j->panel_tasks, panel_task + 1);
     const size_t end = ln_task_start(j->blocks, j->block_tasks, block_task + 1);
@@ -284,9 +245,8 @@ void ln_winograd_i8(ln_cpu_isa isa, const ln_conv_i8_args *a, void *workspace, l
     winograd_job j = {.args = a,
                       .kernels = ln_winograd_i8_select(isa),
                       .epilogue = a->epilogue,
-                      .size = size_of(s),
-                      .blocks = ln_div_up(tiles_of(s), MAX_TILES),
-                      .memories = (char *)workspace + addend_bytes(s)};
+                      .panels = s->in_channels <= MAX_CHANNELS ? 1 : MAX_PANELS,
+                      .blocks = ln_div_up(tiles_of(s), MAX_TILES)};
     memset(workspace, 0, addend_bytes(s));
     if (a->bias)
         memcpy(workspace, a->bias, s->out_channels * sizeof *a->bias);
