@@ -532,6 +532,8 @@ static const row rows[] = {
     POOLED("F(4,3), 288 products, then 3x3", "winograd4"),
     SEPARABLE("16, 9 and 48 products", "none"),
     SEPARABLE("16, 9 and 48 products, silu", "silu"),
+    {"pad_cpu", "", -8, 8,
+     INPUT("[2, 9, 9, 12]") "pad(src=x | dst=y | pads=[1, -1, 2, 0, 0, 3, 4, 0], value=-7.5);\n"},
     {"pad_nhwc_cpu", "", -8, 8,
      INPUT(
          "[1, 9, 9, 12]") "pad_nhwc_cpu(src=x | dst=y | pads=[1, 2, 3, 4], mode=reflect);\n" ON_REF
