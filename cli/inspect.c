@@ -2,6 +2,7 @@
 // `lightnet inspect`: what a model is, what it costs, and all that keeps it from running.
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,6 +17,7 @@
 #include "inspect_json.h"
 #include "model_io.h"
 #include "normalization.h"
+#include "on_bytes.h"
 #include "plan_draw.h"
 #include "plugin_option.h"
 #include "split.h"
@@ -311,6 +313,17 @@ static void print_fallback(const ln_context *ctx)
     printf("on ref     %s\n", text);
 }
 
+// Of a model that has quantized numbers; less than all is not told as 100 %.
+static void print_on_bytes(const ln_context *ctx)
+{
+    const char *optype;
+    const on_bytes b = on_bytes_of(ctx);
+    if (b.product_count == 0 || (b.byte_count == 0 && count_rounding(ctx, &optype) == 0))
+        return;
+    printf("on bytes   %zu of %zu products, %.0f %% of the multiply-accumulates\n", b.byte_count,
+           b.product_count, floor(100 * b.byte_macs / b.macs));
+}
+
 typedef struct watcher {
     size_t refused_count;
     offload_notes notes;
@@ -366,9 +379,10 @@ static void print_costs(const ln_context *ctx, const char *model, size_t refused
 {
     if (refused_count > 0)
         print_refused(model, refused_count);
+    size_t open_count = ln_context_unplanned(ctx).tensor_count;
+    print_on_bytes(ctx);
     print_memory(ctx);
     print_fallback(ctx);
-    size_t open_count = ln_context_unplanned(ctx).tensor_count;
     if (open_count > 0)
         printf("open       %zu tensors, whose work and memory are not in these numbers%s\n",
                open_count, is_bound ? "" : ": give shapes with -s");

@@ -10,6 +10,7 @@
 
 #include "cli.h"
 #include "fallback.h"
+#include "on_bytes.h"
 
 // ---- Counting ----
 
@@ -370,4 +371,8 @@ void inspect_put_costs(json_out *j, const ln_context *ctx, double macs, size_t r
     json_size(j, "dynamic_tensors", unplanned.tensor_count);
     json_size(j, "refused_rewrites", refused_count);
     json_size(j, "on_ref", ctx ? fallback_of(ctx).ref_count : 0);
+    const on_bytes b = ctx ? on_bytes_of(ctx) : (on_bytes){0};
+    json_size(j, "products", b.product_count);
+    json_size(j, "on_bytes", b.byte_count);
+    json_number(j, "macs_on_bytes", b.byte_macs);
 }

@@ -225,7 +225,8 @@ def test_a_folder_is_a_list_of_files():
 
 INSPECT = ["model", "format", "ir_version", "producer", "opsets", "domain", "version", "doc", "graph", "graph_doc",
            "properties", "signatures", "inputs", "outputs", "defaults", "operators", "types", "parameters", "can_run", "not_supported", "problems",
-           "more_problems", "target", "macs", "memory", "in_file", "dynamic_tensors", "refused_rewrites", "on_ref"]
+           "more_problems", "target", "macs", "memory", "in_file", "dynamic_tensors", "refused_rewrites", "on_ref",
+           "products", "on_bytes", "macs_on_bytes"]
 
 
 def lines_of(text, word):
