@@ -16,6 +16,7 @@
 #include "compiled_forms.h"
 #include "file_bytes.h"
 #include "model_io.h"
+#include "on_bytes.h"
 #include "output_folder.h"
 #include "pb.h"
 #include "through.h"
@@ -262,6 +263,7 @@ static int is_right_as_read(verifier *v, size_t index, ln_object *expected,
 // Whether it is the compiler that makes an output wrong, or the operators, or the stored value.
 static void say_as_read(const verifier *v, int is_right, const char *text)
 {
+    const char *optype;
     if (is_right < 0)
         printf("      cannot say more: %s\n", printable(text));
     else if (!is_right)
@@ -270,8 +272,9 @@ static void say_as_read(const verifier *v, int is_right, const char *text)
                text);
     else
         printf("      the model as it was read gives what is stored: a rewrite or a kernel for %s "
-               "is wrong\n",
-               v->o->target);
+               "%s\n",
+               v->o->target,
+               count_rounding(v->as_read, &optype) > 0 ? "makes the difference" : "is wrong");
 }
 
 static int is_default(const ln_context *ctx, const char *name)
@@ -298,15 +301,16 @@ static const char *stored_input(const ln_context *ctx, size_t number, int *out_d
     return number - count < info->default_count ? info->defaults[number - count] : NULL;
 }
 
-// What finds the rule or kernel, on the same data.
-static void say_next(const verifier *v, const ln_context *ctx, int set)
+// A command that goes on with the same data.
+static void say_command(const verifier *v, const ln_context *ctx, int set, const char *what,
+                        const verb_usage *verb)
 {
     static const option_id own[] = {OPT_TARGET, OPT_TIMEOUT};
     char path[MAX_PATH];
     const char *name;
     int has_value;
-    printf("      what makes it so: lightnet blame -t %s", v->o->target);
-    options_print_given(stdout, &blame_usage, own, sizeof own / sizeof own[0]);
+    printf("      %s %s", what, v->o->target);
+    options_print_given(stdout, verb, own, sizeof own / sizeof own[0]);
     for (size_t i = 0; (name = stored_input(ctx, i, &has_value)); i++) {
         if (!find_data(v, set, "input", i, path))
             continue;
@@ -318,6 +322,24 @@ static void say_next(const verifier *v, const ln_context *ctx, int set)
     putchar(' ');
     print_word(stdout, v->model);
     putchar('\n');
+}
+
+// What finds the rule or kernel. In a model that rounds in the run, outputs may be far off where
+// nothing is wrong, and operators are compared by the steps that they read.
+static void say_next(const verifier *v, const ln_context *ctx, int set)
+{
+    const char *optype;
+    const size_t count = v->as_read ? count_rounding(v->as_read, &optype) : 0;
+    if (count == 0) {
+        say_command(v, ctx, set, "what makes it so: lightnet blame -t", &blame_usage);
+        return;
+    }
+    printf(
+        "      %zu operator%s in the run (%.*s): last digits of floats decide between two steps, "
+        "and steps change all that follows, without a fault\n",
+        count, count == 1 ? " rounds" : "s round", (int)(strlen(optype) - strlen("_ref")), optype);
+    say_command(v, ctx, set, "whether each operator is right by what it reads: lightnet compare -b",
+                &compare_usage);
 }
 
 // An output that has been compared.
@@ -361,6 +383,21 @@ static void print_checked(const checked_output *o, const char *text)
     printf("%s: %s\n", o->path ? "" : ", against the model as it was read", text);
 }
 
+// Why an output is wrong, and what to do next.
+static void explain(verifier *v, const ln_context *ctx, checked_output *o, ln_object *expected,
+                    const tolerance *allowed)
+{
+    char text[1024];
+    if (o->path)
+        o->is_right_as_read = is_right_as_read(v, o->index, expected, allowed, text, sizeof text);
+    if (v->o->is_quiet)
+        return;
+    if (o->path)
+        say_as_read(v, o->is_right_as_read, text);
+    if (!o->path || o->is_right_as_read == 1)
+        say_next(v, ctx, o->set);
+}
+
 // What an output should be: what `path` has, or for NULL what the model as it was read gives.
 static ln_status compare_output(verifier *v, int set, size_t index, const char *path,
                                 const ln_context *ctx, const ln_tensor_entry *entry, ln_object *got)
@@ -381,15 +418,8 @@ static ln_status compare_output(verifier *v, int set, size_t index, const char *
     checked_output o = {set, index, name, path, place, &d, is_wrong, -1};
     if (!v->o->is_quiet)
         print_checked(&o, text);
-    if ((!v->o->is_quiet || v->o->json) && is_wrong && path && !is_as_read(v)) {
-        char as_read[1024];
-        o.is_right_as_read =
-            is_right_as_read(v, index, expected, &allowed, as_read, sizeof as_read);
-        if (!v->o->is_quiet)
-            say_as_read(v, o.is_right_as_read, as_read);
-        if (!v->o->is_quiet && o.is_right_as_read == 1)
-            say_next(v, ctx, set);
-    }
+    if ((!v->o->is_quiet || v->o->json) && is_wrong && !is_as_read(v))
+        explain(v, ctx, &o, expected, &allowed);
     if (v->o->json)
         put_checked(v->o->json, &o, got, expected);
     ln_object_release(expected);

@@ -102,6 +102,7 @@ def test_the_model_as_it_was_read_tells_a_wrong_rewrite_from_a_wrong_operator():
     line = next(line for line in said.splitlines() if "what makes it so: lightnet " in line)
     done = subprocess.run([LIGHTNET, *shlex.split(line.split("lightnet ", 1)[1])], capture_output=True, text=True, check=False)
     assert done.returncode == 1 and "rule no_relu [exact] (wrong.rules:1)" in done.stdout, (line, done)
+    assert done.args[1] == "blame" and "round" not in said, said
     right, said = verify(case(numbers, numbers, "FLOAT", "Relu"))
     assert not right and "gives something else than what is stored as well" in said, said
     assert "as it was read" not in verify(folder, "--rules=none")[1]
@@ -116,9 +117,34 @@ def test_without_stored_outputs_the_model_as_it_was_read_says_them():
         assert right and "1 data set without outputs, so as the model as it was read" in said, said
     assert "output 0 y, against the model as it was read: float32 [3]" in verify(folder)[1]
     for target in ("ref", "cpu"):
-        assert not verify(folder, "--rules=wrong.rules", "-t", target)[0]
+        right, said = verify(folder, "--rules=wrong.rules", "-t", target)
+        assert not right and f"      what makes it so: lightnet blame -t {target} --rules=wrong.rules -i x=" in said, said
     right, said = verify(folder, "--rules=none")
     assert not right and "test_data_set_0 holds no output_0.pb" in said, said
+
+
+def test_a_model_that_rounds_in_the_run_is_compared_step_by_step():
+    numbers = np.array([3, -2, 5], "f4")
+    ends = [("q", ow.tensor_type("UINT8", [3])), ("s", ow.tensor_type("FLOAT", [])), ("z", ow.tensor_type("UINT8", []))]
+    folder = case(numbers, numbers, "FLOAT", "Relu")
+    relu = ow.node("Relu", ["x"], ["y"])
+    round_it = [ow.node("DynamicQuantizeLinear", ["y"], [name for name, _ in ends])]
+    given = [("x", ow.tensor_type(ow.NUMPY["f4"], [3]))]
+    pathlib.Path(folder, "model.onnx").write_bytes(ow.model([relu, *round_it], given, ends[:1]))
+    stored = pathlib.Path(folder, "test_data_set_0/output_0.pb")
+    stored.write_bytes(ow.message(ow.tensor(np.array([153, 0, 255], "u1"))))
+    assert verify(folder)[0]
+    for is_stored in (True, False):
+        right, said = verify(folder, "--rules=wrong.rules")
+        assert not right and "1 operator rounds in the run (quantize_dynamic): last digits" in said and "blame" not in said, said
+        assert ("a rewrite or a kernel for cpu makes the difference\n" in said) == is_stored, said
+        line = next(line for line in said.splitlines() if "whether each operator is right by what it reads: lightnet " in line)
+        done = subprocess.run([LIGHTNET, *shlex.split(line.split("lightnet ", 1)[1])], capture_output=True, text=True, check=False)
+        assert done.returncode == 1 and done.args[1:4] == ["compare", "-b", "cpu"] and "deviate" in done.stdout, (line, done)
+        stored.unlink(missing_ok=True)
+    # Of the format of TensorFlow Lite's models of dynamic range: rounded to whole numbers alone.
+    pathlib.Path(folder, "model.onnx").write_bytes(ow.model([relu, ow.node("Round", ["y"], ["r"]), ow.node("Round", ["r"], ["q"])], given, [("q", given[0][1])]))
+    assert "2 operators round in the run (Round)" in verify(folder, "--rules=wrong.rules")[1]
 
 
 def test_real_models():
