@@ -529,11 +529,11 @@ static ln_status start_rescaling(ln_call *call, const ln_i8_columns *c, int32_t 
     return LN_OK;
 }
 
-static size_t conv_workspace(const ln_call *call, const ln_conv_shape *shape)
+static size_t conv_workspace(const ln_call *call, const convolution *c)
 {
-    size_t bytes = ln_conv_i8_workspace(shape);
-    return bytes < SIZE_MAX / 2 ? ln_i8_column_bytes(shape->out_channels) +
-                                      factor_bytes(call, shape) + ln_i8_rounded(bytes)
+    const size_t bytes = ln_conv_i8_workspace(&c->shape, &c->depth);
+    return bytes < SIZE_MAX / 2 ? ln_i8_column_bytes(c->shape.out_channels) +
+                                      factor_bytes(call, &c->shape) + ln_i8_rounded(bytes)
                                 : SIZE_MAX;
 }
 
@@ -546,7 +546,7 @@ ln_status ln_cpu_infer_quant_conv_nhwc(ln_call *call)
     LN_TRY(check_rescaling(call, &c, &p));
     const tl_tensor *zero = rescaling_of(call).zero;
     LN_TRY(ln_call_out(call, 0, zero ? zero->dtype : p.dtype, c.axes + 2, c.out));
-    return ln_cpu_call_infer_workspace(call, 1, conv_workspace(call, &c.shape));
+    return ln_cpu_call_infer_workspace(call, 1, conv_workspace(call, &c));
 }
 
 double ln_cpu_macs_quant_conv_nhwc(const ln_call *call)
@@ -576,7 +576,7 @@ ln_status ln_cpu_quant_conv_nhwc(ln_call *call)
     const convolution *prepared = ln_call_prepared(call);
     const ln_conv_shape *shape = &prepared->shape;
     const tl_tensor *src = ln_call_in(call, 0);
-    char *workspace = (void *)ln_cpu_call_workspace(call, 1, conv_workspace(call, shape));
+    char *workspace = (void *)ln_cpu_call_workspace(call, 1, conv_workspace(call, prepared));
     ln_i8_columns c;
     ln_quant_product p;
     if (!workspace)

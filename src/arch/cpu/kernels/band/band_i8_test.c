@@ -129,11 +129,10 @@ static void run_apart(const chain *c, const tensors *t, uint8_t *y)
     const ln_conv_shape *s = &c->conv;
     const size_t bytes = s->batch * s->out_h * s->out_w * s->out_channels;
     uint8_t *between = malloc(bytes + 1);
-    guarded workspace = guarded_make(
-        ln_max(ln_conv_i8_workspace(s), is_pooled(c) ? 0 : ln_conv_i8_workspace(&c->depthwise)) /
-                4 +
-            16,
-        false);
+    const ln_conv_i8_depth none = {.out = 0};
+    const size_t of_next = is_pooled(c) ? 0 : ln_conv_i8_workspace(&c->depthwise, &none);
+    guarded workspace =
+        guarded_make(ln_max(ln_conv_i8_workspace(s, &none), of_next) / 4 + 16, false);
     const ln_conv_i8_args conv = args_of(c, s, &t->first, &t->weights, t->x.p, between);
     ln_conv_i8(0, &conv, workspace.p, NULL);
     if (is_pooled(c)) {

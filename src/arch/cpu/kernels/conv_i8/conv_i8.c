@@ -390,21 +390,21 @@ static size_t divide_workspace(const ln_conv_shape *s, char *block, depthwise_pa
     return taken;
 }
 
-static size_t workspace_of_bytes(const ln_conv_shape *s)
+// Sets that multiply words convolve by Winograd what fits.
+static size_t workspace_of_rows(const ln_conv_shape *s, bool is_winograd)
 {
-    if (ln_conv_i8_is_depthwise(s))
-        return ln_depthwise_i8_workspace(s);
-    return ln_gemm_i8_workspace(products_of(s), s->out_channels / s->group);
+    const size_t k = products_of(s), out = s->out_channels / s->group;
+    return is_winograd ? ln_gemm_i8_bytes_workspace(k, out) : ln_gemm_i8_workspace(k, out);
 }
 
-size_t ln_conv_i8_workspace(const ln_conv_shape *s)
+size_t ln_conv_i8_workspace(const ln_conv_shape *s, const ln_conv_i8_depth *depth)
 {
     if (s->out_channels > SIZE_MAX / 4096 / (fours_of(s) + 1))
         return SIZE_MAX;
-    size_t bytes = workspace_of_bytes(s);
-    if (ln_winograd_i8_fits(s, false))
-        bytes = ln_max(bytes, ln_winograd_i8_workspace(s));
-    return bytes;
+    if (ln_conv_i8_is_depthwise(s))
+        return ln_depthwise_i8_workspace(s);
+    const size_t bytes = workspace_of_rows(s, !depth->out && ln_winograd_i8_fits(s, true));
+    return ln_winograd_i8_fits(s, false) ? ln_max(bytes, ln_winograd_i8_workspace(s)) : bytes;
 }
 
 // Where the lines begin that the windows of a row of the result have in all depths; NULL: outside.

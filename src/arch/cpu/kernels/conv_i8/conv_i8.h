@@ -26,10 +26,9 @@ LN_CPPSTART
 // Whether each output channel reads the one input channel of its number.
 bool ln_conv_i8_is_depthwise(const ln_conv_shape *shape);
 
-// Bytes of packed weights, and of workspace; SIZE_MAX if they are more than memory. Weights need
-// channels, groups and the kernel only.
+// Bytes of packed weights, SIZE_MAX if they are more than memory: of channels, groups and the
+// kernel only.
 size_t ln_conv_i8_packed_bytes(const ln_conv_shape *shape);
-size_t ln_conv_i8_workspace(const ln_conv_shape *shape);
 
 // Packs weights [out_channels, in_channels / group, kernel_h, kernel_w], unsigned bytes less 128.
 // `scratch` holds as many bytes as the weights.
@@ -42,6 +41,9 @@ typedef struct ln_conv_i8_depth {
     ln_window_1d window;
     size_t out;
 } ln_conv_i8_depth;
+
+// Bytes of workspace, the same on every machine; SIZE_MAX if they are more than memory.
+size_t ln_conv_i8_workspace(const ln_conv_shape *shape, const ln_conv_i8_depth *depth);
 
 typedef struct ln_conv_i8_args {
     ln_conv_shape shape;

@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "arch/cpu/kernels/conv_i8/winograd_i8.h"
+#include "arch/cpu/kernels/gemm_i8/packed_i8.h"
 #include "arch/cpu/kernels/kernel_test.h"
 
 static const struct {
@@ -152,7 +154,8 @@ static void run_sets(const problem *p, const data *d, const int8_t *packed)
     const size_t count = s->batch * ln_max(1, p->depth.out) * s->out_h * s->out_w * s->out_channels;
     const size_t y_bytes = count * (p->is_rescaled || p->result == LN_I8_TO_BYTES ? 1 : 4);
     guarded y = guarded_make((y_bytes + 3) / 4, true);
-    guarded workspace = guarded_make((ln_conv_i8_workspace(s) + 63) / 64 * 16 + 16, false);
+    guarded workspace =
+        guarded_make((ln_conv_i8_workspace(s, &p->depth) + 63) / 64 * 16 + 16, false);
     void *to = (char *)y.p + (y_bytes + 3) / 4 * 4 - y_bytes;
     ln_rescale_columns rescale = {.of = {.src = LN_RESCALE_INT32,
                                          .dst = LN_RESCALE_INT8,
@@ -487,6 +490,27 @@ TEST(small_kernels_are_exact)
     }
 }
 
+// 3x3 to 16 channels, within a border.
+static ln_conv_shape small_shape(size_t channels)
+{
+    return (ln_conv_shape){.batch = 1,
+                           .group = 1,
+                           .in_channels = channels,
+                           .out_channels = 16,
+                           .in_h = 6,
+                           .in_w = 8,
+                           .out_h = 6,
+                           .out_w = 8,
+                           .kernel_h = 3,
+                           .kernel_w = 3,
+                           .stride_h = 1,
+                           .stride_w = 1,
+                           .dilation_h = 1,
+                           .dilation_w = 1,
+                           .pad_top = 1,
+                           .pad_left = 1};
+}
+
 // Four times the sums of 1827 channels are below 2^31, of 917 if weights have zero points.
 TEST(the_largest_sums_of_small_kernels_are_exact)
 {
@@ -494,22 +518,7 @@ TEST(the_largest_sums_of_small_kernels_are_exact)
     for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
         const size_t channels = counts[i];
         for (int is_signed = 0; is_signed < 2; is_signed++) {
-            problem p = {.shape = {.batch = 1,
-                                   .group = 1,
-                                   .in_channels = channels,
-                                   .out_channels = 16,
-                                   .in_h = 6,
-                                   .in_w = 8,
-                                   .out_h = 6,
-                                   .out_w = 8,
-                                   .kernel_h = 3,
-                                   .kernel_w = 3,
-                                   .stride_h = 1,
-                                   .stride_w = 1,
-                                   .dilation_h = 1,
-                                   .dilation_w = 1,
-                                   .pad_top = 1,
-                                   .pad_left = 1},
+            problem p = {.shape = small_shape(channels),
                          .is_signed = is_signed,
                          .w_is_signed = true,
                          .has_zeros = channels < 1000,
@@ -554,6 +563,25 @@ static problem random_volume(bool is_depthwise)
     return p;
 }
 
+// Rows become words where the sums may be more than Winograd holds, and in volumes.
+TEST(there_is_memory_for_words_where_they_are_used)
+{
+    static const struct {
+        size_t channels, depth;
+        bool has_words;
+    } cases[] = {{916, 0, false}, {920, 0, true}, {64, 0, false}, {64, 2, true}, {12, 0, true}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        const ln_conv_shape s = small_shape(cases[i].channels);
+        const ln_conv_i8_depth depth = {.window = {.kernel = 1}, .out = cases[i].depth};
+        const size_t k = 9 * cases[i].channels, got = ln_conv_i8_workspace(&s, &depth);
+        CHECK_EQ(got, cases[i].has_words ? ln_gemm_i8_workspace(k, 16)
+                                         : ln_gemm_i8_bytes_workspace(k, 16));
+    }
+    for (size_t s = 0; s < sizeof sets / sizeof sets[0]; s++)
+        CHECK(!ln_tile_i8_select(sets[s].isa)->ready ||
+              ln_winograd_i8_select(sets[s].isa)->multiply);
+}
+
 TEST(convolutions_of_volumes_are_exact)
 {
     CHECK_OK(ln_pool_create(2, &pool));
@@ -571,4 +599,4 @@ TEST_LIST(convolutions_are_exact, depthwise_convolutions_are_exact,
           large_depthwise_images_are_exact, large_images_of_few_channels_are_exact,
           large_results_that_are_rescaled_are_exact, the_largest_sums_are_exact,
           small_kernels_are_exact, the_largest_sums_of_small_kernels_are_exact,
-          convolutions_of_volumes_are_exact)
+          there_is_memory_for_words_where_they_are_used, convolutions_of_volumes_are_exact)

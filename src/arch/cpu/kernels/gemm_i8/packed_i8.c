@@ -39,14 +39,15 @@ size_t ln_gemm_i8_columns(size_t n)
 
 // What one task works with: the rows of a tile, which are gathered, or expanded, or both, and,
 // where words are used, fewer rows, then these widened, then limits.
-static size_t task_bytes(size_t k)
+static size_t task_bytes(size_t k, bool has_words)
 {
-    return fours_of(k) * ln_max(LN_TILE_I8_MAX_ROWS * 4, LN_TILE_I8_MAX_WIDE_ROWS * 12 + 1) + 64;
+    const size_t of_rows = LN_TILE_I8_MAX_ROWS * 4, of_words = LN_TILE_I8_MAX_WIDE_ROWS * 12 + 1;
+    return fours_of(k) * (has_words ? ln_max(of_rows, of_words) : of_rows) + 64;
 }
 
 static size_t most_tasks(size_t k)
 {
-    return ln_min(ln_max(ALL_TASKS_BYTES / task_bytes(k), MIN_TASKS), MAX_TASKS);
+    return ln_min(ln_max(ALL_TASKS_BYTES / task_bytes(k, true), MIN_TASKS), MAX_TASKS);
 }
 
 static size_t addend_bytes(size_t n)
@@ -54,23 +55,28 @@ static size_t addend_bytes(size_t n)
     return ln_gemm_i8_columns(n) * sizeof(int32_t);
 }
 
-static size_t workspace_of(size_t k, size_t n, size_t tasks)
+static size_t workspace_of(size_t k, size_t n, size_t tasks, bool has_words)
 {
     size_t bytes;
     if (k > SIZE_MAX / 1024 || n > SIZE_MAX / 1024 ||
-        !ln_size_add(tasks * task_bytes(k), addend_bytes(n), &bytes))
+        !ln_size_add(tasks * task_bytes(k, has_words), addend_bytes(n), &bytes))
         return SIZE_MAX;
     return bytes;
 }
 
 size_t ln_gemm_i8_workspace(size_t k, size_t n)
 {
-    return workspace_of(k, n, k > SIZE_MAX / 1024 ? 1 : most_tasks(k));
+    return workspace_of(k, n, k > SIZE_MAX / 1024 ? 1 : most_tasks(k), true);
+}
+
+size_t ln_gemm_i8_bytes_workspace(size_t k, size_t n)
+{
+    return workspace_of(k, n, k > SIZE_MAX / 1024 ? 1 : most_tasks(k), false);
 }
 
 size_t ln_gemm_i8_task_workspace(size_t k, size_t n)
 {
-    return workspace_of(k, n, 1);
+    return workspace_of(k, n, 1, true);
 }
 
 typedef struct product {
@@ -239,7 +245,7 @@ static void run_task(void *user, size_t index)
     size_t end = ln_min(a->n, ln_task_start(p->sets, p->column_tasks, column_task + 1) * set);
     size_t chunk = ln_grain(LN_PARTITION_CHUNK_BYTES) / (panel_bytes(a->k) * p->kernel->panels + 1);
     chunk = (chunk ? chunk : 1) * set;
-    char *expanded = p->expanded + index * task_bytes(a->k);
+    char *expanded = p->expanded + index * task_bytes(a->k, p->kernel->ready);
     for (; column < end; column += chunk)
         run_chunk(p, row, row_end, column, ln_min(end, column + chunk), expanded);
     if (p->kernel->end)

@@ -39,7 +39,8 @@ void ln_gemm_pack_i8(size_t k, size_t n, const ln_i8_weights *weights, int8_t *p
 
 // Bytes of workspace, the same on every machine; SIZE_MAX if they are more than memory.
 size_t ln_gemm_i8_workspace(size_t k, size_t n);
-size_t ln_gemm_i8_task_workspace(size_t k, size_t n); // where the pool is NULL
+size_t ln_gemm_i8_bytes_workspace(size_t k, size_t n); // of sets that widen nothing to words
+size_t ln_gemm_i8_task_workspace(size_t k, size_t n);  // where the pool is NULL
 
 typedef struct ln_gemm_i8_args {
     size_t m, n, k;
