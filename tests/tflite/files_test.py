@@ -639,6 +639,11 @@ def test_a_tensor_that_branches_read_is_listed_once():
     run("convert", "m.tflite", "-o", "m.net")
     text = pathlib.Path("m.net").read_text()
     assert "cond=c, capture1=x |" in text and "cond=c, capture1=y, capture2=x |" in text, text
+    # A variable that both of them read.
+    write("m.tflite", make_seeds.carried())
+    run("convert", "m.tflite", "-o", "m.net")
+    text = pathlib.Path("m.net").read_text()
+    assert "capture1=" in text and "capture2=" not in text, text
 
 
 def test_subgraphs_are_read_to_a_depth_and_a_number():

@@ -71,10 +71,7 @@ void ln_tflite_keep_carried(ln_tflite_builder *b, ln_tflite_graph *graph)
 void ln_tflite_carry(ln_tflite_builder *b, ln_tflite_graph *graph, size_t state)
 {
     const size_t count = graph->carried_count;
-    reach(b, graph, state);
-    if (graph->carried_count == count)
-        return;
-    ln_tflite_carried *carried = &graph->carried[count];
-    carried->after = carried->inside;
-    b->states[state - 1].now = carried->before;
+    reach(b, graph, state); // of a branch, where its value has the same name
+    if (graph->carried_count > count)
+        graph->carried[count].after = graph->carried[count].inside;
 }

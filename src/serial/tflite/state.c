@@ -162,9 +162,7 @@ static void assign(ln_tflite_op *op, ln_tflite_state *state, const ln_tflite_ten
                           state->key, ln_tflite_type_name(t->type), tl_dtype_title(state->dtype));
     if (!state->now)
         set_shape(state, t);
-    const char *x = ln_tflite_unary(b, "Identity", ln_tflite_raw(op, 1));
-    ln_tflite_flush(b); // it keeps this name
-    ln_tflite_set_state(state, x);
+    ln_tflite_set_state(state, ln_tflite_unary(b, "Identity", ln_tflite_raw(op, 1)));
 }
 
 // Before the first run a constant of the name of the variable, then a value of the run.
