@@ -122,4 +122,51 @@ TEST(the_image_between_needs_no_memory)
     ln_arch_cleanup();
 }
 
-TEST_LIST(blocks_have_the_bits_of_their_convolutions, the_image_between_needs_no_memory)
+// ---- Bytes between ----
+
+#define ZERO(name, dtype)                                                                          \
+    "create(| dst=" name " | dtype=" dtype ", dims=[], data=[3], from_file=false);\n"
+#define OF_BYTES(zeros)                                                                               \
+    "input(| dst=x | dtype=TL_UINT8, dims=[1, 6, 6, 8]);\n"                                           \
+    "create(| dst=s | dtype=TL_FLOAT, dims=[], data=[0.5], from_file=false);\n" ZERO("u",             \
+                                                                                     "TL_UINT8")      \
+        ZERO(                                                                                         \
+            "i",                                                                                      \
+            "TL_INT8") "create(| dst=w | dtype=TL_INT8, dims=[16, 8, 1, 1], ran=[-9, 9]);\n"          \
+                       "create(| dst=k | dtype=TL_INT8, dims=[16, 1, 3, 3], ran=[-9, 9]);\n"          \
+                       "quant_conv_pack_cpu(weight=w | dst=p |);\n"                                   \
+                       "quant_conv_pack_cpu(weight=k | dst=t | group=16);\n"                          \
+                       "quant_conv_depthwise_nhwc_cpu(src=x, packed=p, src_scale=s, weight_scale=s, " \
+                       "between_scale=s, taps=t, taps_src_scale=s, taps_scale=s, dst_scale=s" zeros   \
+                       " | dst=y | channels=16, size=[1, 1], taps_size=[3, 3]);\n"
+
+TEST(bytes_are_read_in_the_type_that_they_are_made_in)
+{
+    static const struct {
+        const char *text, *words; // NULL: it is right
+    } cases[] = {
+        {OF_BYTES(", between_zero=u, taps_src_zero=u"), NULL},
+        {OF_BYTES(", between_zero=i, taps_src_zero=i"), NULL},
+        {OF_BYTES(", between_zero=i"), NULL},
+        {OF_BYTES(", taps_src_zero=u"), NULL},
+        {OF_BYTES(""), NULL},
+        {OF_BYTES(", between_zero=u, taps_src_zero=i"), "is made as uint8, but read as int8"},
+        {OF_BYTES(", between_zero=i, taps_src_zero=u"), "is made as int8, but read as uint8"},
+        {OF_BYTES(", taps_src_zero=i"), "is made as uint8, but read as int8: the types of "
+                                        "between_zero and taps_src_zero"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        if (cases[i].words) {
+            onnx_check_refused(cases[i].text, cases[i].words);
+            continue;
+        }
+        CHECK_OK(ln_arch_init());
+        ln_context *ctx = open_text(cases[i].text);
+        CHECK_OK(ln_context_compile(ctx, "cpu"));
+        close_context(ctx);
+        ln_arch_cleanup();
+    }
+}
+
+TEST_LIST(blocks_have_the_bits_of_their_convolutions, the_image_between_needs_no_memory,
+          bytes_are_read_in_the_type_that_they_are_made_in)
