@@ -461,13 +461,20 @@ static ln_status check_rescaling(ln_call *call, const convolution *c, const ln_q
     return LN_OK;
 }
 
-static size_t factor_bytes(const ln_call *call, const ln_conv_shape *shape)
+// Factors of each kind: of few channels for several pixels.
+static size_t factors_len(size_t channels, size_t len)
 {
-    return ln_call_in(call, 9) ? ln_i8_rounded(4 * ln_conv_i8_channels(shape) * sizeof(int32_t))
-                               : 0;
+    return channels <= LN_RESCALE_NARROW / 2 ? ln_max(len, (size_t)LN_RESCALE_NARROW) : len;
 }
 
-static void fill_factors(const rescaling *r, size_t channels, size_t len, int32_t *to)
+static size_t factor_bytes(const ln_call *call, const ln_conv_shape *shape)
+{
+    const size_t len = factors_len(shape->out_channels, ln_conv_i8_channels(shape));
+    return ln_call_in(call, 9) ? ln_i8_rounded(4 * len * sizeof(int32_t)) : 0;
+}
+
+static void fill_factors(const rescaling *r, size_t channels, size_t pixels, size_t len,
+                         int32_t *to)
 {
     const int32_t *multipliers = r->multiplier->data, *shifts = r->shift->data;
     const size_t step = r->multiplier->len > 1;
@@ -478,6 +485,10 @@ static void fill_factors(const rescaling *r, size_t channels, size_t len, int32_
         to[len + i] = shift > 0 ? shift : 0;
         to[2 * len + i] = shift < 0 ? -shift : 0;
         to[3 * len + i] = shift < 0 ? 1 << (-shift - 1) : 0;
+    }
+    for (size_t i = channels; i < pixels * channels; i++) {
+        for (size_t k = 0; k < 4; k++)
+            to[k * len + i] = to[k * len + i - channels];
     }
 }
 
@@ -511,10 +522,12 @@ static ln_status start_rescaling(ln_call *call, const ln_i8_columns *c, int32_t 
                                  ln_rescale_columns *out_rescale)
 {
     const rescaling r = rescaling_of(call);
-    const size_t len = c->len;
+    const size_t len = factors_len(c->count, c->len);
+    const bool is_narrow = c->count > 0 && c->count <= LN_RESCALE_NARROW / 2;
+    const size_t repeats = is_narrow ? LN_RESCALE_NARROW / c->count : 0;
     const ln_rescale shifts = {.shift = r.shift, .rounding = LN_ROUNDING_Q31};
     LN_TRY(ln_rescale_check_shifts(call, &shifts));
-    fill_factors(&r, c->count, len, block);
+    fill_factors(&r, c->count, repeats, len, block);
     const int32_t most_shift = greatest(r.shift);
     *out_rescale = (ln_rescale_columns){
         .of = {.src = LN_RESCALE_INT32,
@@ -525,7 +538,9 @@ static ln_status start_rescaling(ln_call *call, const ln_i8_columns *c, int32_t 
                .has_left = most_shift > 0,
                .is_small = is_small(c, most_shift)},
         .factors = {block, block + len, block + 2 * len, block + 3 * len},
-        .kernel = ln_rescale_select(ln_cpu_isa_get())};
+        .kernel = ln_rescale_select(ln_cpu_isa_get()),
+        .count = c->count,
+        .repeats = repeats};
     return LN_OK;
 }
 

@@ -56,6 +56,7 @@ typedef struct data {
     int32_t zeros[256], bias[256];
     float factors[256], float_bias[256];
     int32_t multiplier[272], left[272], right[272], half[272];
+    size_t repeats;
 } data;
 
 // Of one depth `v` of the kernel, on plane `in` of all volumes.
@@ -164,7 +165,9 @@ static void run_sets(const problem *p, const data *d, const int8_t *packed)
                                          .high = 90,
                                          .has_left = d->left[0] > 0,
                                          .is_small = d->half[0] > 0},
-                                  .factors = {d->multiplier, d->left, d->right, d->half}};
+                                  .factors = {d->multiplier, d->left, d->right, d->half},
+                                  .count = s->out_channels,
+                                  .repeats = d->repeats};
     const ln_conv_i8_args args = {
         .rescale = p->is_rescaled ? &rescale : NULL,
         .shape = *s,
@@ -204,6 +207,22 @@ static float random_factor(const problem *p)
     return (float)(test_random() % 1000 + 1) / 1e6f;
 }
 
+// Those of few channels again, for as many pixels as fit, or fewer.
+static void repeat_factors(data *d, size_t channels)
+{
+    if (channels > LN_RESCALE_NARROW / 2 || test_random() % 4 == 0)
+        return;
+    d->repeats = 1 + test_random() % (LN_RESCALE_NARROW / channels);
+    if (test_random() % 2)
+        d->repeats = LN_RESCALE_NARROW / channels;
+    for (size_t o = channels; o < d->repeats * channels; o++) {
+        d->multiplier[o] = d->multiplier[o - channels];
+        d->left[o] = d->left[o - channels];
+        d->right[o] = d->right[o - channels];
+        d->half[o] = d->half[o - channels];
+    }
+}
+
 // All go left as well, or some stay, or all go right: the first one tells which.
 static void fill_rescaling(data *d)
 {
@@ -240,6 +259,7 @@ static void check_filled(const problem *p, bool is_largest)
         d.float_bias[o] = (float)(test_random() % 20000) / 100 - 100;
     }
     fill_rescaling(&d);
+    repeat_factors(&d, s->out_channels);
     bytes scratch = bytes_make(w_count);
     guarded packed = guarded_make((ln_conv_i8_packed_bytes(s) + 3) / 4, true);
     ln_conv_i8_pack(s, d.w.p, p->w_is_signed, scratch.p, (int8_t *)packed.p, NULL);
@@ -390,6 +410,25 @@ static void check_large_images(bool is_depthwise)
 TEST(large_depthwise_images_are_exact)
 {
     check_large_images(true);
+}
+
+// Pixels that are rescaled several at once.
+TEST(pixels_of_few_channels_that_are_rescaled_are_exact)
+{
+    for (int i = 0; i < 60; i++) {
+        problem p = random_problem(i % 2);
+        ln_conv_shape *s = &p.shape;
+        const size_t channels = 1 + test_random() % (i % 3 ? 12 : 70);
+        s->in_w = 9 + test_random() % 30;
+        s->out_channels = channels;
+        s->group = i % 2 ? channels : 1;
+        s->in_channels = i % 2 ? channels : s->in_channels;
+        s->out_w = out_of(s->in_w, s->kernel_w, s->stride_w, s->dilation_w, s->pad_left);
+        p.result = LN_I8_TO_SUMS;
+        p.is_rescaled = p.has_narrow = true;
+        if (s->out_h > 0 && s->out_w > 0)
+            check_problem(&p);
+    }
 }
 
 TEST(large_images_of_few_channels_are_exact)
@@ -597,6 +636,7 @@ TEST(convolutions_of_volumes_are_exact)
 TEST_LIST(convolutions_are_exact, depthwise_convolutions_are_exact,
           windows_of_depthwise_convolutions_are_exact, kernels_of_many_taps_are_exact,
           large_depthwise_images_are_exact, large_images_of_few_channels_are_exact,
+          pixels_of_few_channels_that_are_rescaled_are_exact,
           large_results_that_are_rescaled_are_exact, the_largest_sums_are_exact,
           small_kernels_are_exact, the_largest_sums_of_small_kernels_are_exact,
           there_is_memory_for_words_where_they_are_used, convolutions_of_volumes_are_exact)

@@ -48,11 +48,16 @@ typedef void ln_rescale_kernel(const ln_rescale_of *of, const ln_rescale_factors
 
 LN_KERNELS(ln_rescale_kernel, rescale)
 
-// What becomes of 32-bit sums of columns; factors are those of column 0 and up.
+// Rows of at most half as many columns are rescaled several at once.
+#define LN_RESCALE_NARROW 128
+
+// What becomes of 32-bit sums of columns; factors are those of column 0 and up. Of `count` columns,
+// they may be there again for each of `repeats` rows; others have 0 for both.
 typedef struct ln_rescale_columns {
     ln_rescale_of of;
     ln_rescale_factors factors;
     ln_rescale_kernel *kernel;
+    size_t count, repeats;
 } ln_rescale_columns;
 
 // Rows of n sums, of `column` and up, to bytes. Steps are elements from row to row.
