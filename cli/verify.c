@@ -394,7 +394,9 @@ static void explain(verifier *v, const ln_context *ctx, checked_output *o, ln_ob
         return;
     if (o->path)
         say_as_read(v, o->is_right_as_read, text);
-    if (!o->path || o->is_right_as_read == 1)
+    const char *optype;
+    if (!o->path || o->is_right_as_read == 1 ||
+        (v->as_read && count_rounding(v->as_read, &optype) > 0))
         say_next(v, ctx, o->set);
 }
 
