@@ -76,23 +76,35 @@ VF_VERB ways find_ways(const uint8_t *spans, size_t step, const uint8_t *limits,
     return (ways){doubles, within & ~doubles, all & ~within};
 }
 
+// The same weights of the next panel; of the last one, what is after it, which may be anything.
+VF_VERB void fetch_ahead(const int8_t *eight, size_t panel_step)
+{
+    const uintptr_t next = (uintptr_t)eight + panel_step;
+    __builtin_prefetch((const void *)next);
+    __builtin_prefetch((const void *)(next + FOUR_BYTES));
+}
+
 // Up to LOOK eights of all rows.
 VF_VERB void multiply_eights(const char *a, size_t a_step, const char *words, size_t words_step,
-                             const int8_t *panel, ways by, const size_t rows, vi_sum sums[VI_ROWS])
+                             const int8_t *panel, size_t panel_step, ways by, const size_t rows,
+                             vi_sum sums[VI_ROWS])
 {
     for (uint64_t left = by.doubles; left; left &= left - 1) {
         const size_t e = (size_t)__builtin_ctzll(left);
+        fetch_ahead(panel + e * EIGHT_BYTES, panel_step);
         multiply_double(a + 8 * e, a_step, panel + e * EIGHT_BYTES, rows, sums);
     }
     for (uint64_t left = by.narrow; left; left &= left - 1) {
         const size_t e = (size_t)__builtin_ctzll(left);
         const int8_t *eight = panel + e * EIGHT_BYTES;
+        fetch_ahead(eight, panel_step);
         multiply_narrow(a + 8 * e, a_step, eight, rows, sums);
         multiply_narrow(a + 8 * e + 4, a_step, eight + FOUR_BYTES, rows, sums);
     }
     for (uint64_t left = by.wide; left; left &= left - 1) {
         const size_t e = (size_t)__builtin_ctzll(left);
         const int8_t *eight = panel + e * EIGHT_BYTES;
+        fetch_ahead(eight, panel_step);
         multiply_wide(words + 16 * e, words_step, eight, rows, sums);
         multiply_wide(words + 16 * e + 8, words_step, eight + FOUR_BYTES, rows, sums);
     }
@@ -114,7 +126,8 @@ VF_VERB void multiply(const ln_tile_i8_args *t, size_t column, size_t row, const
     for (size_t p = 0; p < eights; p += LOOK) {
         const size_t count = ln_min(eights - p, (size_t)LOOK);
         multiply_eights(a + 8 * p, t->a_step, words + 16 * p, words_step, panel + p * EIGHT_BYTES,
-                        find_ways(spans + p, eights, t->limits + p, count), rows, sums);
+                        t->panel_step, find_ways(spans + p, eights, t->limits + p, count), rows,
+                        sums);
     }
     for (size_t p = 2 * eights; p < t->fours; p++)
         multiply_wide(words + 8 * p, words_step, panel + p * FOUR_BYTES, rows, sums);
