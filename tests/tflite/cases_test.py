@@ -312,6 +312,7 @@ def add_moves():
     for edges in ([[0, 0], [0, 0]], [[1, 0], [2, 1]]):
         case(f"with edges {edges}", "SPACE_TO_BATCH_ND", [Run((2, 5 + (edges[0][0] == 0), 3, 2)), i32(2, 3), np.int32(edges)])
         case(f"with edges {edges}", "BATCH_TO_SPACE_ND", [Run((12, 3, 2, 2)), i32(2, 3), np.int32(edges)])
+    case("of all of an axis", "BATCH_TO_SPACE_ND", [Run((12, 3, 2, 2)), i32(2, 3), i32([4, 2], [0, 0])])
     case("of a row", "SPACE_TO_BATCH_ND", [Run((2, 6, 3)), i32(3), np.int32([[2, 1]])])
     case("of rows", "TOPK_V2", [Run((3, 9)), np.int32(4)])
     case("of two axes", "REVERSE_V2", [x, i32(1, -1)])

@@ -538,6 +538,16 @@ def test_faults_are_named_with_place_and_value():
                 [tf.tensor("x", f, (1, 2, 3)), tf.tensor("w", f, (4, 3)), tf.tensor("y", f, (1, 2, 4))],
                 [("UNIDIRECTIONAL_SEQUENCE_LSTM", ["x"] + ["w"] * 8 + [None] * 3 + ["w"] * 8, ["y"], {"act": 4})], ["x", "w"],
                 ["y"]), "it has a projection"),
+            *(("blocks that do not fit", tf.model(
+                [tf.tensor("x", f, shape), tf.constant("b", np.int32(block)), tf.constant("e", np.int32(edges)), y], [(op, ["x", "b", "e"], ["y"], None)], ["x"], ["y"]),
+               words) for op, shape, block, edges, words in (
+                   ("SPACE_TO_BATCH_ND", (4, 4, 5, 1), [2, 2], [[1, 1], [0, 0]], "5 rows of axis 2 are no blocks of 2"),
+                   ("SPACE_TO_BATCH_ND", (2, 4, 4, 1), [2, 2], [[1, 0], [0, 0]], "5 rows of axis 1 are no blocks of 2"),
+                   ("SPACE_TO_BATCH_ND", (1, 4, 4, 1), [0, 2], [[0, 0], [0, 0]], "its blocks do not fit 'x', of rank 4"),
+                   ("SPACE_TO_BATCH_ND", (1, 4, 4, 1), [2, 2], [[0, -2], [0, 0]], "its blocks do not fit 'x', of rank 4"),
+                   ("SPACE_TO_BATCH_ND", (1, 4, 4, 1), [2, 2], [0, 0], "its blocks do not fit 'x', of rank 4"),
+                   ("BATCH_TO_SPACE_ND", (4, 2, 2, 1), [2, 2], [[0, 0], [3, 2]], "3 and 2 rows are cut from 4 of axis 2"),
+                   ("BATCH_TO_SPACE_ND", (3, 2, 2, 1), [2, 2], [[0, 0], [0, 0]], "12 elements leave no integer for the dimension -1"))),
             ("the schema", tf.file_of({0: tf.Number("I", 2)}), "the schema has version 2 in place of 3"),
             ("no subgraph", tf.file_of({0: tf.Number("I", 3)}), "the file has no subgraph"),
             ("an end", tf.model(*relu())[:40], "byte")):

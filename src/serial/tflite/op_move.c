@@ -676,6 +676,9 @@ void ln_tflite_read_space_to_batch(ln_tflite_op *op)
         pads[i + 1] = s.edges[2 * i];
         pads[s.rank + i + 1] = s.edges[2 * i + 1];
         int64_t dim = in->dims[i + 1] + s.edges[2 * i] + s.edges[2 * i + 1];
+        if (dim % s.size[i] != 0)
+            ln_tflite_problem(op, NULL, "%lld rows of axis %d are no blocks of %lld",
+                              (long long)dim, i + 1, (long long)s.size[i]);
         parts[2 * i + 1] = dims[i + 1] = dim / s.size[i];
         parts[2 * i + 2] = s.size[i];
         perm[i] = 2 * i + 2;
@@ -714,6 +717,10 @@ void ln_tflite_read_batch_to_space(ln_tflite_op *op)
         dims[i + 1] = in->dims[i + 1] * s.size[i];
         starts[i] = s.edges[2 * i];
         ends[i] = dims[i + 1] - s.edges[2 * i + 1];
+        if (starts[i] > ends[i])
+            ln_tflite_problem(op, NULL, "%lld and %lld rows are cut from %lld of axis %d",
+                              (long long)starts[i], (long long)s.edges[2 * i + 1],
+                              (long long)dims[i + 1], i + 1);
         axes[i] = i + 1;
         steps[i] = 1;
     }
