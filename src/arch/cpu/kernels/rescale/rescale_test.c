@@ -155,4 +155,58 @@ TEST(a_type_of_the_same_size_may_be_in_the_same_memory)
     }
 }
 
-TEST_LIST(each_number_is_that_of_gemmlowp, a_type_of_the_same_size_may_be_in_the_same_memory)
+// Of `count` columns, for as many rows as LN_RESCALE_NARROW holds.
+static void repeat_factors(span_factors *f, size_t count)
+{
+    const ln_rescale_of of = {.is_small = true};
+    fill_factors(f, &of);
+    for (size_t i = count; i < N; i++) {
+        f->multiplier[i] = f->multiplier[i - count];
+        f->right[i] = f->right[i - count];
+        f->half[i] = f->half[i - count];
+    }
+}
+
+// All columns or some, with gaps after the rows of either side.
+static void check_rows(ln_cpu_isa isa, size_t count, size_t rows, size_t gap)
+{
+    static span_factors f;
+    static int32_t sums[40 * 80];
+    static uint8_t y[40 * 80];
+    const size_t first = test_random() % 3 ? 0 : test_random() % count;
+    const size_t n = test_random() % 2 ? count - first : (count - first + 1) / 2;
+    const size_t sums_step = n + test_random() % 2 * gap, y_step = n + test_random() % 2 * gap;
+    const ln_rescale_columns columns = {.of = {.src = LN_RESCALE_INT32,
+                                               .dst = LN_RESCALE_UINT8,
+                                               .dst_zero = 7,
+                                               .low = 3,
+                                               .high = 250,
+                                               .is_small = true},
+                                        .factors = {f.multiplier, f.left, f.right, f.half},
+                                        .kernel = ln_rescale_select(isa),
+                                        .count = count,
+                                        .repeats = test_random() % (LN_RESCALE_NARROW / count + 1)};
+    repeat_factors(&f, count);
+    for (size_t i = 0; i < rows * sums_step; i++)
+        sums[i] = (int32_t)small_number();
+    memset(y, 0x55, sizeof y);
+    ln_rescale_rows(&columns, first, rows, n, sums, sums_step, y, y_step);
+    for (size_t i = 0; i <= rows * y_step; i++) {
+        const size_t row = i / y_step, at = i % y_step;
+        const bool is_there = row < rows && at < n;
+        CHECK_EQ(y[i], is_there ? expected(&columns.of, &f, first + at, sums[row * sums_step + at])
+                                : 0x55);
+    }
+}
+
+TEST(rows_are_rescaled_alone_and_together)
+{
+    FOR_EACH_ISA(isa)
+    {
+        for (int i = 0; i < 300; i++)
+            check_rows(isa, 1 + test_random() % 64, 1 + test_random() % 39, test_random() % 9);
+    }
+}
+
+TEST_LIST(each_number_is_that_of_gemmlowp, a_type_of_the_same_size_may_be_in_the_same_memory,
+          rows_are_rescaled_alone_and_together)
