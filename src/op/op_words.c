@@ -70,7 +70,7 @@ static const row rows[] = {
     {"resize_nhwc", "mode",       "nearest linear", NULL, 0},
     {"Resize",     "mode",        "nearest linear cubic", NULL, 0},
     {"upsample",   "mode",        "TL_NEAREST TL_LINEAR", NULL, 0},
-    {"pad Pad pad_nhwc", "mode",  "constant edge reflect wrap", NULL, 0},
+    {"pad Pad", "mode",  "constant edge reflect wrap", NULL, 0},
     {"resize Resize", "coordinate_transformation_mode", COORDINATES, NULL, 0},
     {"resize_nhwc", "coordinates", COORDINATES, NULL, 0},
     {"resize Resize", "nearest_mode", NEAREST, NULL, 0},

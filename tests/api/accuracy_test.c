@@ -534,11 +534,6 @@ static const row rows[] = {
     SEPARABLE("16, 9 and 48 products, silu", "silu"),
     {"pad_cpu", "", -8, 8,
      INPUT("[2, 9, 9, 12]") "pad(src=x | dst=y | pads=[1, -1, 2, 0, 0, 3, 4, 0], value=-7.5);\n"},
-    {"pad_nhwc_cpu", "", -8, 8,
-     INPUT(
-         "[1, 9, 9, 12]") "pad_nhwc_cpu(src=x | dst=y | pads=[1, 2, 3, 4], mode=reflect);\n" ON_REF
-         INPUT(
-             "[1, 9, 9, 12]") "pad(src=x | dst=y | pads=[0, 1, 2, 0, 0, 3, 4, 0], mode=reflect);\n"},
     {"put_channels_cpu", "", -8, 8,
      INPUT("[1, 9, 9, 12]") "put_channels(src=x | dst=y | src_first=3, src_channels=5);\n"},
     {"interleave_cpu", "", -8, 8,

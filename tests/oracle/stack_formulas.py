@@ -184,11 +184,11 @@ PLACES = {
 
 def pad_cases():
     for mode, place in PLACES.items():
-        case = Case(f'pad_nhwc_{mode}')
+        case = Case(f'pad_pixels_{mode}')
         dims, pads = [2, 4, 5, 3], [1, 2, 3, 0]
         src = case.some('src', dims)
         params = {'value': 1.5} if mode == 'constant' else {'mode': mode}
-        case.op('pad_nhwc_cpu', {'src': 'src'}, {'dst': 'dst'}, pads=pads, **params)
+        case.op('pad', {'src': 'src'}, {'dst': 'dst'}, pads=[0, *pads[:2], 0, 0, *pads[2:], 0], **params)
 
         def at(b, y, x, c):
             sy, sx = place(y - pads[0], dims[1]), place(x - pads[1], dims[2])

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Layout of padding: of height and width, by pixels that are there or by one number.
+// Layout of padding, by elements that are there or by one number.
 
 #include "arch/cpu/layout.h"
 
@@ -12,7 +12,7 @@
 
 typedef struct pad {
     const char *src, *mode;
-    int pads[4];
+    int pads[8];
     double value;
 } pad;
 
@@ -30,18 +30,16 @@ static bool read_value(const ln_layout_build *build, pad *p)
     return p->value == p->value && p->value - p->value == 0; // a parameter is a number
 }
 
-static bool read_pads(ln_call *call, int ndim, pad *p)
+static bool read_pads(const ln_layout_build *build, ln_call *call, pad *p)
 {
     ln_pad_plan plan;
-    if (ndim > 4 || ln_pad_find(call, &plan) != LN_OK || !plan.is_known || plan.begins[0] != 0 ||
-        plan.ends[0] != 0 || plan.begins[1] != 0 || plan.ends[1] != 0)
+    const int ndim = ln_layout_find(build, p->src)->tensor->ndim;
+    if (ndim > 4 || ln_pad_find(call, &plan) != LN_OK || !plan.is_known)
         return false;
-    for (int i = 4 - ndim; i < 2; i++) {
-        int64_t begin = plan.begins[ndim - 2 + i], end = plan.ends[ndim - 2 + i];
-        if (begin < 0 || end < 0)
-            return false;
-        p->pads[i] = (int)begin;
-        p->pads[2 + i] = (int)end;
+    for (int i = 0; i < ndim; i++) {
+        const int axis = ln_layout_nhwc_axis(build, p->src, i);
+        p->pads[axis] = (int)plan.begins[i];
+        p->pads[4 + axis] = (int)plan.ends[i];
     }
     return true;
 }
@@ -54,7 +52,7 @@ static bool read_pad(const ln_layout_build *build, pad *p)
         !ln_layout_is_float_image(build, ln_layout_first_out(build)))
         return false;
     p->mode = ln_call_string(call, "mode");
-    return read_pads(call, ln_layout_find(build, p->src)->tensor->ndim, p) && read_value(build, p);
+    return read_pads(build, call, p) && read_value(build, p);
 }
 
 static bool fits_pad(const ln_layout_build *build)
@@ -72,12 +70,12 @@ static ln_status rewrite_pad(ln_layout_build *build)
     if (!src)
         return ln_error_status();
     ln_layout_params said = {0};
-    said.list = ln_param_list_append_array_int(NULL, "pads", 4, p.pads);
+    said.list = ln_param_list_append_array_int(NULL, "pads", 8, p.pads);
     said.count++;
     ln_layout_add_string(&said, "mode", p.mode, "constant");
     ln_layout_add_number(&said, "value", p.value);
     ln_list *ins = ln_tensor_list_append(NULL, "src", src);
-    return ln_layout_emit_nhwc(build, "pad_nhwc_cpu", "dst", ins, said.list,
+    return ln_layout_emit_nhwc(build, "pad", "dst", ins, said.list,
                                ins && ln_layout_are_complete(&said));
 }
 

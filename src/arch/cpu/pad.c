@@ -126,16 +126,12 @@ static void run_task(void *user, size_t index)
 static axis read_axis(job *j, const tl_tensor *src, const tl_tensor *dst, int d, size_t step)
 {
     int64_t begin = j->args->begins[d], end = (int64_t)dst->dims[d] - src->dims[d] - begin;
-    axis a = {.begin = begin,
-              .left = src->dims[d] + (end < 0 ? end : 0),
-              .out = dst->dims[d],
-              .step = step};
-    if (begin < 0) {
-        a.begin = 0;
-        a.left += begin;
-        j->x += (size_t)-begin * step;
-    }
-    return a;
+    const int64_t taken = begin < 0 ? -begin : 0;
+    j->x += (size_t)taken * step;
+    return (axis){.begin = begin + taken,
+                  .left = src->dims[d] - taken + (end < 0 ? end : 0),
+                  .out = dst->dims[d],
+                  .step = step};
 }
 
 static void read_axes(job *j, const tl_tensor *src, const tl_tensor *dst)
@@ -144,17 +140,14 @@ static void read_axes(job *j, const tl_tensor *src, const tl_tensor *dst)
     while (last > 0 && src->dims[last] == dst->dims[last] && j->args->begins[last] == 0)
         j->item_bytes *= (size_t)src->dims[last--];
     size_t step = j->item_bytes;
-    j->row = (axis){.left = 1, .out = 1};
-    j->outer_ndim = last + 1;
-    if (last >= 0 && j->item_bytes < ROW_BYTES) {
-        j->row = read_axis(j, src, dst, last, step);
-        j->outer_ndim = last--;
-        step *= (size_t)src->dims[last + 1];
-    }
-    for (int d = last; d >= 0; step *= (size_t)src->dims[d--]) {
+    for (int d = last; d >= 0; step *= (size_t)src->dims[d--])
         j->outer[d] = read_axis(j, src, dst, d, step);
+    j->outer_ndim = last + 1;
+    j->row = (axis){.left = 1, .out = 1};
+    if (last >= 0 && j->item_bytes < ROW_BYTES)
+        j->row = j->outer[--j->outer_ndim];
+    for (int d = 0; d < j->outer_ndim; d++)
         j->rows *= (size_t)dst->dims[d];
-    }
 }
 
 static bool is_uniform(const void *bytes, size_t count)
