@@ -20,7 +20,7 @@ static const struct {
 } sets[] = {
     {&ln_rules_general, "general", 149},
     {&ln_rules_core, "core", 78},
-    {&ln_rules_cpu, "cpu", 9},
+    {&ln_rules_cpu, "cpu", 10},
     {&ln_rules_ref, "ref", 0},
     {&ln_rules_onnx, "onnx", 87},
 };

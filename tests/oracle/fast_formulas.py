@@ -735,8 +735,30 @@ def quant_band_cases():
         next_padding=(4, 3, 4, 3))
 
 
+def quant_mean_cases():
+    """Means of what bytes are, in doubles."""
+
+    def run(name, dims, dtype, zero=None):
+        case = Case(f'quant_mean_nhwc_{name}')
+        scale = single(0.037)
+        _, _, src = case.some('src', dims, dtype, *((0, 255) if dtype == 'TL_UINT8' else (-128, 127)))
+        case.give('scale', tensor('TL_FLOAT', [], [scale]), True)
+        ins = {'src': 'src', 'scale': 'scale'}
+        if zero is not None:
+            case.give('zero', tensor(dtype, [1], [zero]), True)
+            ins['zero'] = 'zero'
+        case.op('quant_mean_nhwc_cpu', ins, {'dst': 'dst', 'workspace': 'workspace'})
+        pixels = dims[1] * dims[2]
+        case.expect(dst=made('TL_FLOAT', [dims[0], 1, 1, dims[3]], lambda b, y, x, c: scale * (
+            sum(src[index(dims, (b, *at, c))] for at in places(dims[1:3])) - pixels * (zero or 0)) / pixels))
+
+    run('plain', [1, 5, 6, 70], 'TL_UINT8')
+    run('zero', [2, 3, 4, 129], 'TL_UINT8', 130)
+    run('signed', [3, 1, 7, 5], 'TL_INT8', -11)
+
+
 def add_all():
     for add in (act_cases, scale_shift_cases, layernorm_cases, groupnorm_cases, prelu_cases, pad_cases, attention_cases, conv_cases,
                 separable_cases, pooled_cases, pack_cases, moving_cases, pool_cases, resize_cases,
-                linear_cases, quant_band_cases):
+                linear_cases, quant_band_cases, quant_mean_cases):
         add()

@@ -67,6 +67,7 @@ static const struct {
     {"deconv2d_nhwc_cpu", 3e-7, 1e-5, "as conv2d"},
     {"groupnorm_nhwc_cpu", 1e-6, 1e-5, "results near 0 are differences"},
     {"avgpool2d_nhwc_cpu", 2e-7, 1e-5, "as avgpool2d"},
+    {"quant_mean_nhwc_cpu", 2e-7, 1e-5, "as avgpool2d"},
     {"resize_nhwc_cpu", 3e-7, 1e-6, "as resize"},
     {"linear", 3e-7, 1e-5, "as conv2d"},
     {"detect_yolov3", 2e-4, 2e-6, "float: as transform_bboxSQD; exp of up to 30"},
