@@ -359,8 +359,8 @@ static const row rows[] = {
     {"quant_mean_nhwc_cpu", "9x9", -40, 40,
      BYTES("[1, 9, 9, 20]") "quant_mean_nhwc_cpu(src=q, scale=s, zero=z | dst=y |);\n" ON_REF BYTES(
          "[1, 9, 9, 20]") "dequantize(src=q, scale=s, zero=z | dst=f |);\n"
-     "transpose(src=f | dst=t | axes=[0, 3, 1, 2]);\npool(src=t | dst=u | kind=average);\n"
-     "transpose(src=u | dst=y | axes=[0, 2, 3, 1]);\n"},
+                          "transpose(src=f | dst=t | axes=[0, 3, 1, 2]);\npool(src=t | dst=u | kind=average);\n"
+                          "transpose(src=u | dst=y | axes=[0, 2, 3, 1]);\n"},
     {"quant_conv_depthwise_nhwc_cpu", "1x1, then 3x3", -40, 40,
      BYTES("[1, 9, 9, 20]") BYTE_CONSTANT("[24, 20, 1, 1]") BYTE_TAPS
      "quant_conv_pack_cpu(weight=w | dst=p |);\nquant_conv_pack_cpu(weight=k | dst=t | group=24);\n"

@@ -5,6 +5,8 @@
 
 #include <pthread.h>
 
+#include "tests/sanitizer.h"
+
 #define THREADS 4
 
 static void *run_a_model(void *argument)
@@ -74,6 +76,50 @@ TEST(registries_are_locked)
     ln_arch_cleanup();
 }
 
+// ---- Stacks ----
+
+// Sanitizers keep variables apart.
+#define SMALL_STACK ((size_t)(TEST_ASAN || TEST_TSAN ? 1024 : 128) << 10)
+
+static const char STACK_MODEL[] =
+    "input(| dst=x | dtype=TL_UINT8, dims=[1, 32, 16, 16]);\n"
+    "create(| dst=w | dtype=TL_INT8, dims=[64, 32, 3, 3], ran=[-90, 90]);\n"
+    "create(| dst=s | dtype=TL_FLOAT, dims=[], data=[0.01]);\n"
+    "quant_conv(src=x, weight=w, src_scale=s, weight_scale=s | dst=c | padding=[1, 1, 1, 1]);\n"
+    "create(| dst=v | dtype=TL_FLOAT, dims=[64, 64, 3, 3], ran=[-1, 1]);\n"
+    "create(| dst=b | dtype=TL_FLOAT, dims=[64], data=[0]);\n"
+    "conv2d(src=c, weight=v, bias=b | dst=d | size=[3, 3], padding=[1, 1, 1, 1]);\n"
+    "avgpool2d(src=d | dst=p | size=[3, 3], stride=[2, 2]);\n"
+    "softmax(src=p | dst=y | axis=3);\n"
+    "output(src=y | |);\n";
+
+static void *run_here(void *argument)
+{
+    ln_context *ctx = argument;
+    return ln_context_run(ctx) == LN_OK ? ctx : NULL;
+}
+
+TEST(a_run_needs_little_stack)
+{
+    CHECK_OK(ln_arch_init());
+    ln_context *ctx = ln_context_create();
+    CHECK_OK(ln_context_init_mem(ctx, STACK_MODEL, strlen(STACK_MODEL), NULL));
+    CHECK_OK(ln_context_compile(ctx, "cpu"));
+    CHECK_OK(ln_context_load(ctx, NULL));
+    pthread_attr_t attributes;
+    CHECK_EQ(pthread_attr_init(&attributes), 0);
+    CHECK_EQ(pthread_attr_setstacksize(&attributes, SMALL_STACK), 0);
+    pthread_t thread;
+    CHECK_EQ(pthread_create(&thread, &attributes, run_here, ctx), 0);
+    pthread_attr_destroy(&attributes);
+    void *result;
+    pthread_join(thread, &result);
+    CHECK(result == ctx);
+    ln_context_cleanup(ctx);
+    ln_context_free(ctx);
+    ln_arch_cleanup();
+}
+
 static void *fail_here(void *argument)
 {
     (void)argument;
@@ -91,4 +137,5 @@ TEST(failures_are_per_thread)
     CHECK_STR_EQ(ln_error_message(), "in this thread");
 }
 
-TEST_LIST(contexts_run_side_by_side, registries_are_locked, failures_are_per_thread)
+TEST_LIST(contexts_run_side_by_side, registries_are_locked, a_run_needs_little_stack,
+          failures_are_per_thread)
