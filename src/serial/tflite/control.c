@@ -279,6 +279,13 @@ static void finish_graph(ln_tflite_builder *b, ln_tflite_graph *graph, const val
     b->into = into;
 }
 
+static void give_handle(ln_tflite_op *op, size_t i, const value *out)
+{
+    ln_tflite_tensor *t = ln_tflite_output(op, i);
+    if (ln_tflite_is_going(op->b))
+        t->state = out->state;
+}
+
 // The operator that runs the graphs has been begun.
 static void give_outputs(ln_tflite_op *op, const value *outs, const variables *changes,
                          const ln_tflite_graph *graph)
@@ -296,7 +303,7 @@ static void give_outputs(ln_tflite_op *op, const value *outs, const variables *c
     }
     for (size_t i = 0; names && i < op->outs.count; i++) {
         if (outs[i].is_handle)
-            ln_tflite_output(op, i)->state = outs[i].state;
+            give_handle(op, i, &outs[i]);
         else
             ln_tflite_give_raw(op, i, names[i]);
     }
@@ -491,7 +498,7 @@ void ln_tflite_read_composite(ln_tflite_op *op)
         read_graph(op, ln_tflite_option(op, 1, 0), ins, op->ins.count, outs, op->outs.count);
     for (size_t i = 0; outs && i < op->outs.count && b->report->problem_count == problems; i++) {
         if (outs[i].is_handle)
-            ln_tflite_output(op, i)->state = outs[i].state;
+            give_handle(op, i, &outs[i]);
         else
             ln_tflite_give_raw(op, i, ln_tflite_unary(b, "Identity", outs[i].name));
     }
