@@ -5,6 +5,7 @@
 
 #include <limits.h>
 #include <math.h>
+#include <string.h>
 
 #include <lightnet/convdim.h>
 #include <lightnet/param.h>
@@ -187,6 +188,15 @@ FUNCTION(sum)
     return give(out, sum);
 }
 
+FUNCTION(product)
+{
+    UNUSED();
+    double product = 1;
+    for (size_t i = 0; i < args[0].count; i++)
+        product *= args[0].numbers[i];
+    return give(out, product);
+}
+
 FUNCTION(length)
 {
     UNUSED();
@@ -335,6 +345,92 @@ FUNCTION(onnx_act_number)
         return false;
     double usual = i == 0 ? meant.alpha : meant.beta;
     return give(out, i < args[1].count ? args[1].numbers[i] : usual);
+}
+
+// ---- Equations of two terms ----
+
+typedef struct term {
+    size_t count;
+    char letters[TL_MAXDIM];
+} term;
+
+// Two terms and the output.
+typedef term equation[3];
+
+static bool has(const term *t, char letter)
+{
+    return memchr(t->letters, letter, t->count) != NULL;
+}
+
+// False: the equation has other terms, no output, a letter twice in a term, or anything but
+// letters.
+static bool read_equation(const char *text, equation e)
+{
+    size_t at = 0;
+    memset(e, 0, sizeof(equation));
+    for (; *text; text++) {
+        const bool is_letter = (*text | 32) >= 'a' && (*text | 32) <= 'z';
+        if (is_letter && e[at].count < TL_MAXDIM && !has(&e[at], *text))
+            e[at].letters[e[at].count++] = *text;
+        else if (at == 0 && *text == ',')
+            at = 1;
+        else if (at == 1 && *text == '-' && text[1] == '>')
+            at = 2;
+        else if (*text != ' ' && !(at == 2 && *text == '>' && text[-1] == '-'))
+            return false;
+    }
+    return at == 2;
+}
+
+typedef enum role { BATCH, ROW, COLUMN, SUMMED, ROLES } role;
+
+static role role_of(const equation e, char letter)
+{
+    static const role roles[] = {ROLES, ROLES, ROLES, SUMMED, ROLES, ROW, COLUMN, BATCH};
+    return roles[has(&e[0], letter) | has(&e[1], letter) << 1 | has(&e[2], letter) << 2];
+}
+
+// Of the letters of a role, in the order of term `by`, the positions in term `in`.
+static size_t add_positions(const equation e, role of, size_t by, size_t in, double *buffer,
+                            size_t count)
+{
+    for (size_t i = 0; i < e[by].count; i++) {
+        const char letter = e[by].letters[i];
+        if (role_of(e, letter) == of)
+            buffer[count++] =
+                (double)((const char *)memchr(e[in].letters, letter, e[in].count) - e[in].letters);
+    }
+    return count;
+}
+
+FUNCTION(term_axes)
+{
+    equation e;
+    size_t of;
+    (void)ctx;
+    if (!read_equation(args[0].string, e) || !to_index(args[1].number, 3, &of))
+        return false;
+    size_t count = add_positions(e, BATCH, 2, of, buffer, 0);
+    if (of != 1)
+        count = add_positions(e, ROW, 2, of, buffer, count);
+    if (of != 2)
+        count = add_positions(e, SUMMED, 0, of, buffer, count);
+    if (of != 0)
+        count = add_positions(e, COLUMN, 2, of, buffer, count);
+    return count == e[of].count && give_array(out, buffer, count);
+}
+
+FUNCTION(letters)
+{
+    equation e;
+    double positions[TL_MAXDIM];
+    (void)ctx;
+    if (!read_equation(args[0].string, e))
+        return false;
+    for (int i = BATCH; i < ROLES; i++)
+        buffer[i] = (double)add_positions(e, (role)i, i == SUMMED ? 0 : 2, i == SUMMED ? 0 : 2,
+                                          positions, 0);
+    return give_array(out, buffer, ROLES);
 }
 
 // Integers, `count` of them or, for none, ones.

@@ -7,8 +7,6 @@
 // term stays where it is. The last loop of the output is one of columns: its term is the right
 // side. What is not so is left to arch ref.
 
-#include <string.h>
-
 #include "arch/cpu/call.h"
 #include "arch/cpu/functions.h"
 #include "arch/cpu/matmul_stack.h"
@@ -82,46 +80,26 @@ static bool join_summed(loops *all, int count, loop *group)
 
 typedef struct groups {
     loop rows, columns, summed;
+    loop batch[TL_MAXDIM]; // the innermost first
+    int batch_ndim;
 } groups;
 
-static bool add_batch(ln_cpu_stack *stack, const loop *l, int left)
-{
-    ln_matmul_call *m = &stack->matmul;
-    if (m->batch_ndim == TL_MAXDIM || l->size > INT32_MAX)
-        return false;
-    // The innermost loop comes first here, and last there.
-    memmove(m->batch_dims + 1, m->batch_dims, (size_t)m->batch_ndim * sizeof *m->batch_dims);
-    memmove(m->a.steps + 1, m->a.steps, (size_t)m->batch_ndim * sizeof *m->a.steps);
-    memmove(m->b.steps + 1, m->b.steps, (size_t)m->batch_ndim * sizeof *m->b.steps);
-    memmove(stack->y.steps + 1, stack->y.steps, (size_t)m->batch_ndim * sizeof *m->b.steps);
-    m->batch_dims[0] = (int)l->size;
-    m->a.steps[0] = l->step[left];
-    m->b.steps[0] = l->step[!left];
-    stack->y.steps[0] = l->out;
-    m->batch_ndim++;
-    return true;
-}
-
 // The loops of the output, from the innermost one on.
-static bool share_out(const loops *all, int first, int left, ln_cpu_stack *stack, groups *g)
+static bool share_out(const loops *all, int first, int left, groups *g)
 {
     for (int i = first; i < all->count; i++) {
         const loop *l = &all->at[i];
         loop *group = !l->step[left] ? &g->columns : !l->step[!left] ? &g->rows : NULL;
-        if ((!group || !join(group, l)) && !add_batch(stack, l, left))
+        if (group && join(group, l))
+            continue;
+        if (g->batch_ndim == TL_MAXDIM || l->size > INT32_MAX)
             return false;
+        g->batch[g->batch_ndim++] = *l;
     }
     return true;
 }
 
-// Sides as gemm wants them: rows do not overlap.
-static bool are_sides_plain(const ln_cpu_stack *stack)
-{
-    const ln_matrix_stack *a = &stack->matmul.a, *y = &stack->y;
-    return (a->column_step != 1 || a->rows == 1 || a->row_step >= a->columns) &&
-           (y->rows == 1 || y->row_step >= y->columns);
-}
-
+// Rows do not overlap: a letter that is there twice has a longer step than either dimension.
 static void set_sides(const groups *g, int left, ln_cpu_stack *stack)
 {
     ln_matrix_stack *a = &stack->matmul.a, *b = &stack->matmul.b, *y = &stack->y;
@@ -134,6 +112,14 @@ static void set_sides(const groups *g, int left, ln_cpu_stack *stack)
     b->column_step = g->columns.step[!left];
     y->row_step = g->rows.size > 1 ? g->rows.out : g->columns.size;
     y->column_step = 1;
+    stack->matmul.batch_ndim = g->batch_ndim;
+    for (int i = 0; i < g->batch_ndim; i++) {
+        const loop *l = &g->batch[g->batch_ndim - 1 - i];
+        stack->matmul.batch_dims[i] = (int)l->size;
+        a->steps[i] = l->step[left];
+        b->steps[i] = l->step[!left];
+        y->steps[i] = l->out;
+    }
 }
 
 // False: this is no such product.
@@ -153,10 +139,10 @@ static bool find_stack(const ln_einsum_call *einsum, ln_cpu_stack *stack, int *o
     if ((last->step[0] && last->step[1]) || last->out != 1 || !join_summed(&all, summed, &g.summed))
         return false;
     *out_left = last->step[0] ? 1 : 0;
-    if (!share_out(&all, summed, *out_left, stack, &g))
+    if (!share_out(&all, summed, *out_left, &g))
         return false;
     set_sides(&g, *out_left, stack);
-    return are_sides_plain(stack);
+    return true;
 }
 
 typedef struct einsum {
