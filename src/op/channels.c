@@ -116,13 +116,14 @@ ln_status ln_put_channels(ln_call *call)
     if (dst->len == 0)
         return LN_OK;
     if (into && into->data != dst->data)
-        memcpy(dst->data, into->data, (size_t)dst->len * sizeof(float));
-    size_t from_step = (size_t)src->dims[3], to_step = (size_t)dst->dims[3];
-    size_t count = (size_t)ln_channels_count(src, channels);
-    const float *from = (const float *)src->data + channels->src_first;
-    float *to = (float *)dst->data + channels->dst_first;
-    for (size_t pixels = (size_t)dst->len / to_step; pixels > 0; pixels--) {
-        memmove(to, from, count * sizeof(float));
+        memcpy(dst->data, into->data, tl_tensor_size(dst));
+    const size_t size = tl_size_of(dst->dtype);
+    size_t from_step = (size_t)src->dims[3] * size, to_step = (size_t)dst->dims[3] * size;
+    size_t bytes = (size_t)ln_channels_count(src, channels) * size;
+    const char *from = (const char *)src->data + (size_t)channels->src_first * size;
+    char *to = (char *)dst->data + (size_t)channels->dst_first * size;
+    for (size_t pixels = (size_t)dst->len / (size_t)dst->dims[3]; pixels > 0; pixels--) {
+        memmove(to, from, bytes);
         from += from_step;
         to += to_step;
     }

@@ -26,6 +26,7 @@
 #include "pass/firing.h"
 #include "pass/pass.h"
 #include "pass/place.h"
+#include "pass/predicates.h"
 
 // ---- Joining ----
 
@@ -77,10 +78,22 @@ static bool can_be_window(const ln_join *j)
     return ln_join_are_readers_able(j, ln_join_first_out(j->concat), 1);
 }
 
+// Bytes that stay in a cache are copied as fast as windows are written, and the whole would be
+// there earlier than the copies.
+static bool is_worthwhile(const ln_join *j)
+{
+    const char *whole = ln_join_first_out(j->concat);
+    const ln_expr_value args = {.kind = LN_RULE_NAME, .tensors = &whole, .count = 1};
+    return ln_join_find(j, whole)->tensor->dtype == TL_FLOAT ||
+           ln_predicate_outgrows_small_cache(j->ctx, &args);
+}
+
 static ln_status try_at(ln_compilation *compilation, ln_join *j)
 {
     if (ln_join_is_along_channels(j, j->concat, "slice"))
         return can_be_window(j) ? fire(compilation, j, "window", ln_join_build_window) : LN_OK;
+    if (!is_worthwhile(j))
+        return LN_OK;
     LN_TRY(ln_join_find_pieces(j));
     if (j->is_too_large || ln_join_is_any_of_inner(j) || !ln_join_find_makers(j))
         return LN_OK;

@@ -13,6 +13,10 @@
 #include "ir/context.h"
 #include "ir/dfg.h"
 #include "ir/op_param.h"
+#include "op/types.h"
+
+// Types of images that are joined.
+#define JOINED (LN_TYPES_BYTE | LN_TYPE(TL_FLOAT))
 
 // ---- The model ----
 
@@ -61,7 +65,7 @@ bool ln_join_is_along_channels(const ln_join *j, const ln_op *op, const char *op
 {
     const ln_tensor_entry *out = ln_join_find(j, ln_join_first_out(op));
     return ln_streq(op->op_arg->optype, optype) && out && !out->is_open && !out->known &&
-           out->tensor->ndim == 4 && out->tensor->dtype == TL_FLOAT && out->tensor->len > 0 &&
+           out->tensor->ndim == 4 && JOINED >> out->tensor->dtype & 1 && out->tensor->len > 0 &&
            ln_op_int_param(op, "axis", 0) == LN_JOIN_CHANNELS;
 }
 

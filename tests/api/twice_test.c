@@ -397,6 +397,15 @@ TEST(operands_that_are_one_tensor_compute_the_same)
 #define TAPS(out, in)                                                                              \
     "create_ref(| dst=w | dtype=TL_FLOAT, dims=[" #out ", " #in ", 3, 3], ran=[-1, 1]);\n"         \
     "conv2d_pack_cpu(weight=w | dst=p |);\n"
+#define BYTE_IMAGE                                                                                 \
+    IMAGE "create_ref(| dst=s | dtype=TL_FLOAT, dims=[], data=[0.05]);\n"                          \
+          "quantize_ref(src=t, scale=s | dst=q |);\n"                                              \
+          "create_ref(| dst=w | dtype=TL_INT8, dims=[4, 8, 3, 3], ran=[-9, 9]);\n"                 \
+          "quant_conv_pack_cpu(weight=w | dst=p |);\n"
+#define BYTE_CONV(src, into, rest)                                                                 \
+    "quant_conv_nhwc_cpu(src=" src                                                                 \
+    ", packed=p, src_scale=s, weight_scale=s, dst_scale=s, into=" into                             \
+    " | dst=y | channels=4, " CONV(rest)
 #define CONV(rest) "size=[3, 3], padding=[1, 1, 1, 1]" rest ");\n"
 #define DEPTHWISE                                                                                  \
     "create_ref(| dst=w | dtype=TL_FLOAT, dims=[8, 1, 3, 3], ran=[-1, 1]);\n"                      \
@@ -457,6 +466,9 @@ static const struct meeting {
     {"conv2d_nhwc", IMAGE VIEW TAPS(4, 4) "conv2d_nhwc_cpu(src=t, packed=p, into=t, addend=r | "
                                           "dst=y | channels=4, src_channels=4, dst_first=4, "
                                           "addend_first=1, " CONV("")},
+    {"quant_conv_nhwc", BYTE_IMAGE BYTE_CONV("q", "q", ", dst_first=4")},
+    {"quant_conv_nhwc",
+     BYTE_IMAGE "reshape_ref(src=q | dst=r | dims=[1, 5, 6, 8]);\n" BYTE_CONV("r", "q", "")},
     {"separable_nhwc", IMAGE DEPTHWISE "separable_nhwc_cpu(src=t, depthwise=d, project=p, addend=t "
                                        "| dst=y | channels=8, project_channels=8, " CONV("")},
     {"separable_nhwc",

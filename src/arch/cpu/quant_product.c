@@ -348,6 +348,7 @@ typedef struct convolution {
     int out[5];
     ln_conv_shape shape;
     ln_conv_i8_depth depth; // of volumes
+    ln_channels window;     // of the result, of images of bytes
 } convolution;
 
 static ln_status infer_shape(ln_call *call, convolution *c)
@@ -422,6 +423,7 @@ static ln_status read_convolution(ln_call *call, convolution *c)
     c->axes = axes;
     LN_TRY(read_act(call, &c->product.act));
     c->product.is_unsigned = ln_call_int(call, "unsigned_weights") != 0;
+    LN_TRY(ln_channels_read(call, &c->window));
     return read_shape(call, c);
 }
 
@@ -544,6 +546,36 @@ static ln_status start_rescaling(ln_call *call, const ln_i8_columns *c, int32_t 
     return LN_OK;
 }
 
+// The dimensions of the result, of which a window of channels may be written.
+static ln_status infer_window(ln_call *call, const convolution *c, tl_dtype dtype, int *dims)
+{
+    const tl_tensor *into = ln_call_in(call, 12);
+    memcpy(dims, c->out, sizeof c->out);
+    if (!into && !c->window.dst_first && !c->window.dst_channels)
+        return LN_OK;
+    if (c->axes != 2 || dtype == TL_INT32 || (into && (into->dtype != dtype || into->ndim != 4)))
+        return ln_call_fail(call, LN_INVALID,
+                            "writes some channels of images of bytes or numbers only");
+    return ln_nhwc_pass_on(
+        call, ln_channels_shape(dims, ln_call_in(call, 0), into, &c->window, c->channels));
+}
+
+// What comes after numbers, of the channels that are written.
+static void finish_channels(ln_call *call, const convolution *c, const ln_quant_product *p)
+{
+    tl_tensor *dst = ln_call_dst(call, 0);
+    const int step = dst->dims[c->axes + 1];
+    if (step == c->channels) {
+        finish(call, &c->product, p);
+        return;
+    }
+    if (p->kind != LN_QUANT_TO_FLOAT || c->product.act.act == LN_ACT_NONE)
+        return;
+    float *y = (float *)dst->data + c->window.dst_first;
+    for (int i = 0; i < dst->len; i += step)
+        ln_act_f32(ln_cpu_isa_get(), &c->product.act, (size_t)c->channels, y + i, y + i, NULL);
+}
+
 static size_t conv_workspace(const ln_call *call, const convolution *c)
 {
     const size_t bytes = ln_conv_i8_workspace(&c->shape, &c->depth);
@@ -560,7 +592,10 @@ ln_status ln_cpu_infer_quant_conv_nhwc(ln_call *call)
     LN_TRY(ln_quant_product_read(call, c.channels, &p));
     LN_TRY(check_rescaling(call, &c, &p));
     const tl_tensor *zero = rescaling_of(call).zero;
-    LN_TRY(ln_call_out(call, 0, zero ? zero->dtype : p.dtype, c.axes + 2, c.out));
+    const tl_dtype dtype = zero ? zero->dtype : p.dtype;
+    int dims[5];
+    LN_TRY(infer_window(call, &c, dtype, dims));
+    LN_TRY(ln_call_out(call, 0, dtype, c.axes + 2, dims));
     return ln_cpu_call_infer_workspace(call, 1, conv_workspace(call, &c));
 }
 
@@ -591,17 +626,21 @@ ln_status ln_cpu_quant_conv_nhwc(ln_call *call)
     const convolution *prepared = ln_call_prepared(call);
     const ln_conv_shape *shape = &prepared->shape;
     const tl_tensor *src = ln_call_in(call, 0);
+    tl_tensor *dst = ln_call_dst(call, 0);
     char *workspace = (void *)ln_cpu_call_workspace(call, 1, conv_workspace(call, prepared));
     ln_i8_columns c;
     ln_quant_product p;
     if (!workspace)
         return ln_error_status();
+    ln_nhwc_start(ln_call_in(call, 12), dst);
     ln_conv_i8_args args = {.shape = *shape,
                             .depth = prepared->depth,
                             .x = src->data,
                             .is_signed = src->dtype == TL_INT8,
                             .packed = ln_call_in(call, 1)->data,
-                            .y = ln_call_dst(call, 0)->data};
+                            .y = (char *)dst->data +
+                                 (size_t)prepared->window.dst_first * tl_size_of(dst->dtype),
+                            .y_step = (size_t)dst->dims[prepared->axes + 1]};
     LN_TRY(ln_i8_product_start(call, &prepared->product, workspace, &c, &p, &args.epilogue));
     args.zero = ln_quant_zero(p.src_zero);
     args.zeros = c.has_zeros ? c.zeros : NULL;
@@ -614,6 +653,6 @@ ln_status ln_cpu_quant_conv_nhwc(ln_call *call)
         workspace += factor_bytes(call, shape);
     }
     ln_conv_i8(ln_cpu_isa_get(), &args, workspace, ln_cpu_call_pool(call));
-    finish(call, &prepared->product, &p);
+    finish_channels(call, prepared, &p);
     return LN_OK;
 }

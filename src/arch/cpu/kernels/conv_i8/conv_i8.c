@@ -285,6 +285,11 @@ size_t ln_conv_i8_element_bytes(const ln_conv_i8_args *a)
     return a->rescale || a->epilogue.result == LN_I8_TO_BYTES ? 1 : sizeof(int32_t);
 }
 
+size_t ln_conv_i8_y_step(const ln_conv_i8_args *a)
+{
+    return a->y_step ? a->y_step : a->shape.out_channels;
+}
+
 // Outputs of a group, pixel by pixel.
 typedef struct group_part {
     size_t group, first, count; // pixels of all images
@@ -323,7 +328,7 @@ static void run_group(ln_cpu_isa isa, const ln_conv_i8_args *a, const group_part
         .zeros = a->zeros ? a->zeros + column : NULL,
         .bias = a->bias ? a->bias + column : NULL,
         .y = (char *)part->y + column * y_bytes,
-        .y_step = s->out_channels,
+        .y_step = ln_conv_i8_y_step(a),
         .epilogue = a->epilogue,
     };
     product.epilogue.factors = a->epilogue.factors ? a->epilogue.factors + column : NULL;
@@ -495,7 +500,8 @@ static void run_rescaled(const ln_depthwise_i8 *d, const ln_taps_i8_args *taps, 
     args.y = sums;
     args.y_step = channels * sizeof *sums;
     run_taps(d, &args, is_windows);
-    ln_rescale_rows(d->args->rescale, 0, args.pixels, channels, sums, channels, taps->y, channels);
+    ln_rescale_rows(d->args->rescale, 0, args.pixels, channels, sums, channels, taps->y,
+                    taps->y_step);
 }
 
 static void run_row(const ln_depthwise_i8 *d, const ln_lines_i8 *there, size_t depth, size_t row,
@@ -622,7 +628,7 @@ void ln_depthwise_i8_begin(ln_cpu_isa isa, const ln_conv_i8_args *a, void *works
         .taps = {.channels = s->out_channels,
                  .taps = s->kernel_h * s->kernel_w,
                  .flip = a->is_signed ? 128 : 0,
-                 .y_step = s->out_channels * y_bytes},
+                 .y_step = ln_conv_i8_y_step(a) * y_bytes},
         .outside = parts.outside,
         .depth = depth_of(a),
         .rows = rows_of(a),

@@ -54,7 +54,8 @@ typedef struct ln_conv_i8_args {
     const int8_t *packed;
     const int32_t *zeros; // of weights of output channels, less 128 if they are unsigned; NULL: 0
     const int32_t *bias;  // of output channels, added to sums
-    void *y; // [batch, out_h, out_w, out_channels], of volumes with depth.out before these
+    void *y;       // [batch, out_h, out_w, out_channels], of volumes with depth.out before these
+    size_t y_step; // elements from pixel to pixel of y; 0: out_channels
     ln_epilogue_i8 epilogue;           // factors and bias of output channels
     const ln_rescale_columns *rescale; // of sums, which are the epilogue's result; NULL: none
 } ln_conv_i8_args;
@@ -62,6 +63,7 @@ typedef struct ln_conv_i8_args {
 // Arrays of channels are as long as ln_conv_i8_channels says. `workspace` is aligned to 64 bytes.
 size_t ln_conv_i8_channels(const ln_conv_shape *shape);
 size_t ln_conv_i8_element_bytes(const ln_conv_i8_args *args); // of the result
+size_t ln_conv_i8_y_step(const ln_conv_i8_args *args);
 void ln_conv_i8(ln_cpu_isa isa, const ln_conv_i8_args *args, void *workspace, ln_pool *pool);
 
 // ---- Some rows ----

@@ -131,20 +131,34 @@ static bool is_expected(const problem *p, const data *d, const ln_epilogue_i8 *e
     return ((const uint8_t *)y)[i] == (uint8_t)((int)rintf(kept) + e->zero);
 }
 
-static void check_results(const problem *p, const data *d, const ln_epilogue_i8 *e, const void *y,
-                          const char *isa)
+// What is between pixels stays as it was.
+static void check_gap(const void *y, size_t end, size_t gap, size_t size)
+{
+    for (size_t i = end * size; i < (end + gap) * size; i++)
+        CHECK_EQ(((const uint8_t *)y)[i], 0x33);
+}
+
+// `y_step` elements from pixel to pixel.
+static void check_results(const problem *p, const data *d, const ln_conv_i8_args *args,
+                          size_t y_step, const char *isa)
 {
     const ln_conv_shape *s = &p->shape;
+    const ln_epilogue_i8 *e = &args->epilogue;
+    const void *y = args->y;
+    const size_t gap = y_step - s->out_channels;
     size_t i = 0;
     for (size_t n = 0; n < s->batch * ln_max(1, p->depth.out); n++)
         for (size_t row = 0; row < s->out_h; row++)
-            for (size_t x = 0; x < s->out_w; x++)
+            for (size_t x = 0; x < s->out_w; x++, i += gap) {
+                if (i > 0)
+                    check_gap(y, i - gap, gap, ln_conv_i8_element_bytes(args));
                 for (size_t o = 0; o < s->out_channels; o++, i++)
                     if (!is_expected(p, d, e, y, i, o, expected_sum(p, d, n, row, x, o))) {
                         fprintf(stderr, "%s: image %zu, row %zu, column %zu, channel %zu\n", isa, n,
                                 row, x, o);
                         CHECK(0);
                     }
+            }
 }
 
 static ln_pool *pool; // NULL: one thread
@@ -152,7 +166,9 @@ static ln_pool *pool; // NULL: one thread
 static void run_sets(const problem *p, const data *d, const int8_t *packed)
 {
     const ln_conv_shape *s = &p->shape;
-    const size_t count = s->batch * ln_max(1, p->depth.out) * s->out_h * s->out_w * s->out_channels;
+    const size_t pixels = s->batch * ln_max(1, p->depth.out) * s->out_h * s->out_w;
+    const size_t gap = test_random() % 2 && pixels > 0 ? test_random() % 20 : 0;
+    const size_t count = pixels * (s->out_channels + gap) - gap;
     const size_t y_bytes = count * (p->is_rescaled || p->result == LN_I8_TO_BYTES ? 1 : 4);
     guarded y = guarded_make((y_bytes + 3) / 4, true);
     guarded workspace =
@@ -179,6 +195,7 @@ static void run_sets(const problem *p, const data *d, const int8_t *packed)
         .zeros = p->has_zeros ? d->zeros : NULL,
         .bias = p->has_no_bias ? NULL : d->bias,
         .y = to,
+        .y_step = gap ? s->out_channels + gap : 0,
         .epilogue = {.result = p->result,
                      .factors = d->factors,
                      .bias = p->has_float_bias ? d->float_bias : NULL,
@@ -192,7 +209,7 @@ static void run_sets(const problem *p, const data *d, const int8_t *packed)
         memset(to, 0x33, y_bytes);
         rescale.kernel = ln_rescale_select(sets[i].isa);
         ln_conv_i8(sets[i].isa, &args, workspace.p, pool);
-        check_results(p, d, &args.epilogue, to, sets[i].name);
+        check_results(p, d, &args, s->out_channels + gap, sets[i].name);
     }
     guarded_free(&y);
     guarded_free(&workspace);
@@ -509,6 +526,7 @@ static problem random_small_kernel(void)
     s->out_w = out_of(s->in_w, 3, s->stride_w, s->dilation_w, s->pad_left);
     p.w_is_signed = test_random() % 8 != 0;
     p.has_zeros = test_random() % 4 == 0;
+    p.is_rescaled = p.result == LN_I8_TO_SUMS && test_random() % 4;
     return p;
 }
 

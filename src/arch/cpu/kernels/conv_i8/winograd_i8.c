@@ -159,10 +159,11 @@ static void put_rescaled(const winograd_job *j, const ln_winograd_i8_pixels *of)
     pixels.column = 0;
     pixels.columns = ln_min(of->columns - of->column, (size_t)COLUMNS);
     pixels.y = sums;
+    pixels.y_step = pixels.columns;
     pixels.epilogue = &epilogue;
     j->kernels->put(&pixels);
     ln_rescale_rows(j->args->rescale, of->column, of->count, pixels.columns, sums, pixels.columns,
-                    (uint8_t *)of->y + of->column, of->columns);
+                    (uint8_t *)of->y + of->column, of->y_step);
 }
 
 // The results of tiles next to each other, in one row of the image.
@@ -170,15 +171,16 @@ static void put_run(const winograd_job *j, const tile_place *at, size_t tiles, s
                     const int32_t *rows)
 {
     const ln_conv_shape *s = &j->args->shape;
-    const size_t bytes = ln_conv_i8_element_bytes(j->args);
+    const size_t step = ln_conv_i8_y_step(j->args);
+    const size_t bytes = step * ln_conv_i8_element_bytes(j->args); // of a pixel
     for (size_t i = 0; i < 2 && 2 * at->y + i < s->out_h; i++) {
         const size_t pixel = (at->image * s->out_h + 2 * at->y + i) * s->out_w + 2 * at->x;
         const ln_winograd_i8_pixels pixels = {.sums = rows + i * ROW_SUMS,
                                               .count = ln_min(2 * tiles, s->out_w - 2 * at->x),
                                               .column = column,
                                               .columns = s->out_channels,
-                                              .y = (char *)j->args->y +
-                                                   pixel * s->out_channels * bytes,
+                                              .y = (char *)j->args->y + pixel * bytes,
+                                              .y_step = step,
                                               .epilogue = &j->epilogue};
         if (j->args->rescale)
             put_rescaled(j, &pixels);

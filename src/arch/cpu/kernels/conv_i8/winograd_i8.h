@@ -69,6 +69,7 @@ typedef struct ln_winograd_i8_pixels {
     size_t count;
     size_t column, columns; // the first one, and how many there are in all
     void *y;                // of the first pixel
+    size_t y_step;          // elements from pixel to pixel
     const ln_epilogue_i8 *epilogue;
 } ln_winograd_i8_pixels;
 

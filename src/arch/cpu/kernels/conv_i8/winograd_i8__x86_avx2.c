@@ -233,7 +233,7 @@ static void put(const ln_winograd_i8_pixels *p)
 {
     const epilogue_columns c = {.m = p->count,
                                 .n = ln_min(p->columns - p->column, (size_t)LN_TILE_I8_LANES),
-                                .step = p->columns,
+                                .step = p->y_step,
                                 .sums = p->sums,
                                 .sums_step = LN_TILE_I8_LANES,
                                 .epilogue = p->epilogue,
