@@ -61,7 +61,7 @@ TEST(functions_of_one_element_hold_at_the_ends)
          TL_DOUBLE,
          S(2),
          {-7.619853024160593e-23, 10}},
-        {"mish and softsign of infinities",
+        {"softsign of infinities",
          "Softsign(input=x | output=y |);",
          TL_FLOAT,
          S(2),

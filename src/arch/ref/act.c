@@ -50,7 +50,7 @@ double ln_ref_act(ln_act act, double alpha, double beta, double x)
     case LN_ACT_GELU_TANH: return x / 2 * (1 + tanh(root_2_over_pi * (x + 0.044715 * x * x * x)));
     case LN_ACT_ELU: return x >= 0 ? x : alpha * expm1(x);
     case LN_ACT_SOFTPLUS: return softplus(x);
-    case LN_ACT_MISH: return isinf(x) && x < 0 ? -0.0 : x * tanh(softplus(x));
+    case LN_ACT_MISH: return x * tanh(softplus(x));
     case LN_ACT_EXP: return exp(x);
     case LN_ACT_ERF: return erf(x);
     case LN_ACT_SQRT: return sqrt(x);

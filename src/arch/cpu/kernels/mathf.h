@@ -411,8 +411,7 @@ VF_VERB vf vf_mish(vf x)
     vf twice = vf_add(e, e);
     vf top = vf_if_ge(x, zero, vf_add(twice, vf_set1(1.0f)), vf_mul(e, vf_add(e, two)));
     vf bottom = vf_add(top, vf_if_ge(x, zero, vf_mul(twice, e), two));
-    vf finite = vf_max(vf_set1(-0x1.fffffep127f), x); // -infinity by 0 would be NaN
-    return vf_mul(finite, vf_div(top, bottom));
+    return vf_mul(x, vf_div(top, bottom)); // NaN for -infinity, as of the product
 }
 
 // alpha (e^x - 1) below 0, else x.

@@ -50,8 +50,6 @@ static double exact_logistic(double x)
 
 static double exact_mish(double x)
 {
-    if (x == -INFINITY)
-        return -0.0; // the limit
     double e = exp(-fabs(x));
     return x >= 0 ? x * (1 + 2 * e) / (1 + 2 * e + 2 * e * e)
                   : x * (e * e + 2 * e) / (e * e + 2 * e + 2);
