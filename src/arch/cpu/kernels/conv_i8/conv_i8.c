@@ -137,6 +137,10 @@ static ln_taps whole_columns(const ln_conv_shape *s)
     return (ln_taps){first, ln_min(end, s->out_w)};
 }
 
+// From so many bytes on a call is faster: what it writes, in wide vectors, is read soon, in wider
+// ones, and a processor waits for each of many small parts.
+#define LONG_LINE ((size_t)128)
+
 // A call takes longer than the few bytes of a line; parts that overlap need no loop over the rest.
 static inline void copy_line(uint8_t *to, const uint8_t *from, size_t n)
 {
@@ -149,6 +153,8 @@ static inline void copy_line(uint8_t *to, const uint8_t *from, size_t n)
     } else if (n < 16) {
         memcpy(to, from, 8);
         memcpy(to + n - 8, from + n - 8, 8);
+    } else if (n >= LONG_LINE) {
+        memcpy(to, from, n);
     } else {
         for (size_t i = 0; i + 16 < n; i += 16)
             memcpy(to + i, from + i, 16);
