@@ -218,7 +218,7 @@ def compare(before, after, rtol, atol):
         largest = max((abs(v) for v in values if math.isfinite(v)), default=0)
         allowed = rtol * largest if atol is None else atol
         for i, (a, b) in enumerate(zip(values, after[name][2])):
-            if not (is_near(a, b, rtol, allowed) if rtol else are_same_bits(a, b)):
+            if not (is_near(a, b, rtol, allowed) if rtol or atol else are_same_bits(a, b)):
                 raise Failure(f"{name}[{i}] was {a!r} and is {b!r}")
 
 
