@@ -416,7 +416,7 @@ VF_VERB void tile_add_four(const float *b, uintptr_t ahead, uintptr_t fetch,
     LN_UNROLL
     for (int j = 0; j < 4; j++, b += LN_TILE_LANES) {
         const vf w = vf_load(b);
-        __builtin_prefetch((const void *)((uintptr_t)b + ahead), 0, 2);
+        __builtin_prefetch((const void *)((uintptr_t)b + ahead), 0, 3);
         __builtin_prefetch((const void *)((uintptr_t)b + fetch), 0, 2);
         LN_UNROLL
         for (int i = 0; i < (int)mr; i++) {
@@ -439,7 +439,7 @@ VF_VERB void tile_add_run(const ln_tile_f32_args *t, const tile_columns *c,
     const bool fetches = nv % TILE_VECTORS == 0; // halves of panels have no loads to spare
     const size_t whole = has_pairs ? nv - 1 : nv;
     const float *b = c->panels + run->panel;
-    const uintptr_t ahead = tile_after(b, (ptrdiff_t)t->ahead) - (uintptr_t)b;
+    const uintptr_t ahead = (t->ahead ? t->ahead : LN_TILE_SOON_FLOATS) * sizeof(float);
     uintptr_t at = (uintptr_t)run->x * sizeof(float);
     const uintptr_t end = at + run->k * sizeof(float);
     const uintptr_t fetch =
@@ -458,7 +458,7 @@ VF_VERB void tile_add_run(const ln_tile_f32_args *t, const tile_columns *c,
         }
         LN_UNROLL
         for (size_t j = 0; j < np && fetches; j++)
-            __builtin_prefetch((const void *)((uintptr_t)(b + j * panel_stride) + ahead), 0, 2);
+            __builtin_prefetch((const void *)((uintptr_t)(b + j * panel_stride) + ahead), 0, 3);
         if (fetches)
             __builtin_prefetch((const void *)((uintptr_t)b + fetch), 0, 2);
         b += LN_TILE_LANES;
