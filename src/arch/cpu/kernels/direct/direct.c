@@ -424,9 +424,18 @@ static void find_inner_columns(direct_job *job)
         job->inner_end = job->inner;
 }
 
+// Whether no window reaches outside the image.
+static bool are_all_inside(const direct_job *job)
+{
+    const ln_conv_shape *s = &job->args->shape;
+    return s->pad_top == 0 && job->inner == 0 && job->inner_end == s->out_w &&
+           (s->out_h - 1) * s->stride_h + (s->kernel_h - 1) * s->dilation_h < s->in_h;
+}
+
 // All windows of a tile should reach outside the image in the same way, because then it is made in
 // one go: so tiles do not cross the ends of rows, and the columns on the left and right have tiles
-// of their own. Not so where that would make tiles of few rows, on small images.
+// of their own. Not so where that would make tiles of few rows, on small images, or more of them
+// than windows need that are all inside.
 static void choose_tiles(direct_job *job)
 {
     const ln_conv_shape *s = &job->args->shape;
@@ -443,9 +452,11 @@ static void choose_tiles(direct_job *job)
     size_t extent = job->inner_end - job->inner;
     job->inner_tiles = ln_div_up(extent, rows);
     bool is_window = s->kernel_h * s->kernel_w > 1 || s->pad_top || s->pad_left;
-    if (is_window && extent * 4 >= job->inner_tiles * rows * 3 && extent) {
+    const size_t lines = s->batch * s->out_h;
+    if (is_window && extent * 4 >= job->inner_tiles * rows * 3 && extent &&
+        (!are_all_inside(job) || lines * job->inner_tiles <= ln_div_up(outputs, rows))) {
         job->is_by_rows = true;
-        job->lines = s->batch * s->out_h;
+        job->lines = lines;
         job->line = s->out_w;
         job->columns = s->out_w - extent;
         job->column_tiles = ln_div_up(s->out_h, rows);

@@ -41,6 +41,7 @@ static const layer layers[] = {
     {"resnet50", 512, 2048, 7, 1, 1, 0, 3, true},
     {"resnet50", 2048, 512, 7, 1, 1, 0, 2, false},
     {"resnet50", 512, 512, 7, 3, 1, 1, 2, false},
+    {"vit", 3, 192, 224, 16, 16, 0, 1, false},
     {"mobilenet_v2", 3, 32, 224, 3, 2, 1, 1, false},
     {"mobilenet_v2", 32, 16, 112, 1, 1, 0, 1, false},
     {"mobilenet_v2", 16, 96, 112, 1, 1, 0, 1, false},

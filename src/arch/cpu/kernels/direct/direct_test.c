@@ -341,6 +341,22 @@ TEST(tiles_of_windows_that_follow_each_other_are_right)
     }
 }
 
+// Windows that are all inside have tiles across the ends of rows, some at the bottom reach outside.
+TEST(patches_are_right)
+{
+    for (size_t width = 7; width <= 22; width += 3) {
+        for (size_t stride = 2; stride <= 4; stride++) {
+            problem p = make("patches", 1, 5, 18, 3 * stride, width * stride, stride, stride, 1, 0);
+            p.addend = (int)(width % 4);
+            p.x_gap = width % 2;
+            p.y_gap = stride % 2;
+            check_problem(p);
+            p.shape.out_h++;
+            check_problem(p);
+        }
+    }
+}
+
 // Half a panel, and one and a half, have tiles of other heights.
 TEST(halves_of_panels_are_right)
 {
@@ -468,7 +484,7 @@ TEST_LIST(windows_of_all_kinds_are_right, kernels_wider_than_a_mask_are_right, g
           groups_of_few_channels_are_right, random_groups_are_right, windows_of_channels_are_right,
           uneven_padding_is_right, epilogues_are_right, tiles_of_all_heights_are_right,
           tiles_that_follow_each_other_are_right, halves_of_panels_are_right,
-          tiles_of_windows_that_follow_each_other_are_right,
+          tiles_of_windows_that_follow_each_other_are_right, patches_are_right,
           a_pixel_with_weights_in_memory_is_right, images_of_few_channels_are_right,
           random_shapes_are_right, threads_and_batch_do_not_change_a_bit,
           nothing_is_touched_for_an_empty_result)
