@@ -21,6 +21,7 @@
 #include "ir/graph_order.h"
 #include "ir/op_life.h"
 #include "ir/op_order.h"
+#include "ir/open.h"
 #include "ir/phase.h"
 
 // ---- One operator in, one operator out ----
@@ -168,12 +169,16 @@ ln_status ln_context_init_ops(ln_context *ctx)
         return LN_FAIL(LN_INVALID, "the context is NULL");
     if (ln_hash_size(ctx->op_table) > 0)
         return LN_FAIL(LN_STATE, "the operators of the context are checked already");
-    ln_phase phase;
-    ln_phase_begin(ctx, LN_PHASE_PLAN, &phase);
-    ln_status status = ln_phase_end(&phase, admit_all(ctx));
-    if (status != LN_OK)
-        end_all(ctx);
-    else if (ctx->state == LN_CONTEXT_EMPTY)
+    ln_status status;
+    // A size by default may be a placeholder that no operator takes: 1 sample of sound.
+    do {
+        ln_phase phase;
+        ln_phase_begin(ctx, LN_PHASE_PLAN, &phase);
+        status = ln_phase_end(&phase, admit_all(ctx));
+        if (status != LN_OK)
+            end_all(ctx);
+    } while (status == LN_INVALID && !ctx->compiled && ln_context_open_defaults(ctx));
+    if (status == LN_OK && ctx->state == LN_CONTEXT_EMPTY)
         ctx->state = LN_CONTEXT_READY;
     ctx->ops_last = NULL;
     return status;

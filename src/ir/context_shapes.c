@@ -147,6 +147,19 @@ static void remove_param(const ln_op *op, const char *name)
     ln_param_entry_free(param);
 }
 
+bool ln_context_open_defaults(const ln_context *ctx)
+{
+    bool is_changed = false;
+    const ln_op *op;
+    LN_LIST_FOREACH (op, ctx->ops) {
+        if (!ln_op_is_type(op->op_arg, "input") || !is_default_bound(op))
+            continue;
+        remove_param(op, "bound");
+        is_changed = true;
+    }
+    return is_changed;
+}
+
 // ---- What a tensor is ----
 
 // The operator that states what `tname` is: an `input`, or an `output` of the model; else NULL.

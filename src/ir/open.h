@@ -28,4 +28,8 @@ bool ln_context_has_open_input(const ln_context *ctx);
 // ln_context_tensor_dim where it has a size by default.
 ln_status ln_context_set_run_shapes(ln_context *ctx, size_t count, const ln_input_shape *shapes);
 
+// Inputs of sizes by default are open from now on; operators are not checked again. False: there
+// are none.
+bool ln_context_open_defaults(const ln_context *ctx);
+
 #endif

@@ -155,6 +155,27 @@ def test_data_replace_the_size_that_an_open_dimension_has_by_default():
     run("run", "m.json", "-i", "x.npy", code=1, err=["x.npy has shape [4, 3], input 'x' takes [1, 3]"])
 
 
+def test_a_size_by_default_that_no_operator_takes_is_none():
+    w = np.random.default_rng(1).normal(size=(2, 1, 8, 1)).astype("f4")
+    t = [tf.tensor("x", "float32", (1, 1, 1, 1), signature=(1, 1, -1, 1)), tf.constant("w", w),
+         tf.tensor("y", "float32", (1, 1, 1, 2), signature=(1, 1, -1, 2))]
+    write("m.tflite", tf.model(t, [("CONV_2D", ["x", "w", None], ["y"], {"padding": 1, "stride_h": 1, "stride_w": 4})], ["x"], ["y"]))
+    run("inspect", "m.tflite", out=["x FLOAT32[1, 1, ?, 1]\n", "work       not known: shapes are dynamic; give them with -s\n"])
+    run("inspect", "m.tflite", "-s", "1x1x21x1", out="work       64 multiply-accumulates a run\n")
+    for count in (21, 8):
+        x = np.random.default_rng(count).normal(size=(1, 1, count, 1)).astype("f4")
+        np.save("x.npy", x)
+        run("run", "m.tflite", "-i", "x.npy", "-o", "out")
+        want = [[x[0, 0, at:at + 8, 0] @ w[c, 0, :, 0] for c in (0, 1)] for at in range(0, count - 7, 4)]
+        np.testing.assert_allclose(outputs("out")["y.npy"][0, 0], want, rtol=1e-5, atol=1e-5)
+    run("run", "m.tflite", "--zero", code=1, err="input 'x' (float32 [1, 1, ?, 1]) is not given")
+    run("run", "m.tflite", "-s", "1x1x7x1", "--zero", code=1, err="size 8, dilation 1 does not fit axis 3 of 7 elements")
+    # What fits no size is refused as before.
+    t[1] = tf.constant("w", np.zeros((2, 2, 8, 1), "f4"))
+    write("m.tflite", tf.model(t, [("CONV_2D", ["x", "w", None], ["y"], {"padding": 1, "stride_h": 1, "stride_w": 4})], ["x"], ["y"]))
+    run("run", "m.tflite", "-s", "1x1x21x1", "--zero", code=1, err="size 2, dilation 1 does not fit axis 2 of 1 elements")
+
+
 def test_verify_takes_data_of_other_sizes():
     folder = pathlib.Path("sizes")
     w = make_seeds.ramp("f2", 2, 3).astype("f4")
