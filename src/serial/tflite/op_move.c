@@ -154,11 +154,23 @@ void ln_tflite_read_pad(ln_tflite_op *op)
     ln_tflite_give_moved(op, 0, y, is_moved);
 }
 
-static const char *slice(ln_tflite_builder *b, const char *x, size_t count, const int64_t *starts,
-                         const int64_t *ends, const int64_t *axes, const int64_t *steps)
+// Axes that are taken whole are not named, so that most slices are of one axis. The size that a
+// file states for a tensor may be another one in the run, so an end that is written cuts.
+static const char *slice(ln_tflite_builder *b, const char *x, size_t count, int64_t *starts,
+                         int64_t *ends, int64_t *axes, int64_t *steps)
 {
-    const char *from = ln_tflite_ints(b, count, starts), *to = ln_tflite_ints(b, count, ends);
-    const char *on = ln_tflite_ints(b, count, axes), *by = ln_tflite_ints(b, count, steps);
+    size_t kept = 0;
+    for (size_t i = 0; i < count; i++) {
+        bool is_whole = starts[i] == 0 && ends[i] == TO_END && steps[i] == 1;
+        if (is_whole && (kept > 0 || i + 1 < count))
+            continue;
+        starts[kept] = starts[i];
+        ends[kept] = ends[i];
+        axes[kept] = axes[i];
+        steps[kept++] = steps[i];
+    }
+    const char *from = ln_tflite_ints(b, kept, starts), *to = ln_tflite_ints(b, kept, ends);
+    const char *on = ln_tflite_ints(b, kept, axes), *by = ln_tflite_ints(b, kept, steps);
     ln_tflite_begin(b, "Slice");
     ln_tflite_in(b, x);
     ln_tflite_in(b, from);
