@@ -203,6 +203,59 @@ class Values(unittest.TestCase):
             np.testing.assert_allclose(i.get_tensor(i.get_output_details()[0]["index"]), np.maximum(x @ w.T, 0), rtol=1e-5)
             self.assertEqual(i.get_output_details()[0]["shape"].tolist(), [batch, 2])
 
+    def test_outputs_have_their_shape_once_tensors_are_allocated(self):
+        i = Interpreter(model_content=make_seeds.half())
+        self.assertEqual(i.get_output_details()[0]["shape"].tolist(), [1, 2])
+        # Programs of others resize outputs as well.
+        i.resize_tensor_input(0, (5, 3))
+        i.resize_tensor_input(1, (9, 2))
+        i.allocate_tensors()
+        self.assertEqual([d["shape"].tolist() for d in i.get_tensor_details()], [[5, 3], [5, 2]])
+        self.assertRaisesRegex(ValueError, "invoke", i.get_tensor, 1)
+        x = np.random.default_rng(5).normal(size=(5, 3)).astype("f4")
+        i.set_tensor(0, x)
+        i.allocate_tensors()
+        self.assertEqual(i.get_tensor(0).tolist(), x.tolist())
+        i.invoke()
+        self.assertEqual(i.get_tensor(1).shape, (5, 2))
+        i.allocate_tensors()
+        self.assertEqual(i.get_tensor(1).shape, (5, 2))
+
+    def test_a_size_that_no_operator_takes_is_there_until_another_is_given(self):
+        w = np.random.default_rng(1).normal(size=(2, 1, 8, 1)).astype("f4")
+        t = [tf.tensor("x", "float32", (1, 1, 1, 1), signature=(1, 1, -1, 1)), tf.constant("w", w),
+             tf.tensor("y", "float32", (1, 1, 1, 2), signature=(1, 1, -1, 2))]
+        data = tf.model(t, [("CONV_2D", ["x", "w", None], ["y"], {"padding": 1, "stride_h": 1, "stride_w": 4})], ["x"], ["y"])
+        i = Interpreter(model_content=data)
+        self.assertEqual(i.get_input_details()[0]["shape"].tolist(), [1, 1, 1, 1])
+        for count in (8, 21):
+            i.resize_tensor_input(0, [1, 1, count, 1])
+            i.allocate_tensors()
+            x = np.random.default_rng(count).normal(size=(1, 1, count, 1)).astype("f4")
+            want = np.float32([[x[0, 0, at:at + 8, 0] @ w[c, 0, :, 0] for c in (0, 1)] for at in range(0, count - 7, 4)])
+            self.assertEqual(i.get_output_details()[0]["shape"].tolist(), [1, 1, len(want), 2])
+            i.set_tensor(0, x)
+            i.invoke()
+            np.testing.assert_allclose(i.get_tensor(1)[0, 0], want, rtol=1e-5, atol=1e-5)
+        i.resize_tensor_input(0, [1, 1, 1, 1])
+        self.assertRaisesRegex(ValueError, "size 8.*does not fit", i.allocate_tensors)
+
+    def test_finding_shapes_is_no_step_of_a_variable(self):
+        handle = ("VAR_HANDLE", [], ["h"], {"name": "count"})
+        t = [tf.tensor("x", "float32", (1,), signature=(-1,)), tf.tensor("y", "float32", (1,), signature=(-1,)),
+             tf.tensor("h", "resource"), tf.tensor("old", "float32", (1,)), tf.tensor("new", "float32", (1,)),
+             tf.constant("one", np.float32([1]))]
+        ops = [("CALL_ONCE", [], [], {"subgraph": 1}), handle, ("READ_VARIABLE", ["h"], ["old"], None),
+               ("ADD", ["old", "one"], ["new"], {"act": 0}), ("ADD", ["x", "new"], ["y"], {"act": 0}), ("ASSIGN_VARIABLE", ["h", "new"], [], None)]
+        once = [tf.tensor("h", "resource"), tf.constant("first", np.float32([0]))]
+        i = opened(tf.model(t, ops, ["x"], ["y"], [(once, [handle, ("ASSIGN_VARIABLE", ["h", "first"], [], None)], [], [])]))
+        for step, count in enumerate((1, 3, 3, 2), 1):
+            i.resize_tensor_input(0, [count])
+            i.allocate_tensors()
+            self.assertEqual(i.get_output_details()[0]["shape"].tolist(), [count])
+            i.invoke()
+            self.assertEqual(i.get_tensor(1).tolist(), [step] * count)
+
     def test_variables_go_on_and_start_afresh(self):
         i = opened(make_seeds.variables())
         self.assertEqual([[d["name"] for d in side()] for side in (i.get_input_details, i.get_output_details)], [["x"], ["y"]])
@@ -303,7 +356,7 @@ class Mistakes(unittest.TestCase):
         for index in (-1, 2):
             self.assertRaisesRegex(ValueError, str(index), i.get_tensor, index)
         self.assertRaisesRegex(ValueError, "no input", i.set_tensor, 1, np.zeros((1, 3), "i1"))
-        self.assertRaisesRegex(ValueError, "dimension 1 of input 'x' is 3", i.resize_tensor_input, 0, [1, 4])
+        self.assertRaisesRegex(ValueError, "dimension 1 of tensor 'x' is 3", i.resize_tensor_input, 0, [1, 4])
         self.assertRaisesRegex(ValueError, "2 dimensions, not 1", i.resize_tensor_input, 0, [3])
         j = Interpreter(model_content=make_seeds.half())
         self.assertRaisesRegex(ValueError, "cannot be -4", j.resize_tensor_input, 0, [-4, 3])

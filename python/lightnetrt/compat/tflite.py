@@ -193,12 +193,20 @@ class Interpreter:
                 before, after = text.split(" -> ", 1)
                 self._signatures[key] = _read_ends(before), _read_ends(after)
         self._state = {}
-        self._is_allocated = False
+        self._is_allocated = self._is_resized = False
 
     # ---- Tensors ----
 
     def allocate_tensors(self):
-        """Gives inputs that have no value of their shape zeros."""
+        """Gives inputs that have no value of their shape zeros. After another shape, a run on zeros says those of the outputs."""
+        self._give_zeros()
+        if self._is_resized and any(-1 in tensor.signature for tensor in self._outputs):
+            results = self._model.run({tensor.name: numpy.zeros(tensor.shape, tensor.dtype) for tensor in self._inputs})
+            for tensor in self._outputs:
+                tensor.shape, tensor.value = numpy.shape(results[tensor.name]), None
+        self._is_resized = False
+
+    def _give_zeros(self):
         for tensor in self._inputs:
             if tensor.value is None or tensor.value.shape != tensor.shape:
                 tensor.value = numpy.zeros(tensor.shape, tensor.dtype)
@@ -232,19 +240,21 @@ class Interpreter:
         tensor.value = value.copy()
 
     def resize_tensor_input(self, input_index, tensor_size, strict=False):
-        """Another shape; `allocate_tensors` follows. Dimensions that the file leaves open alone change, `strict` or not."""
-        tensor = self._input(input_index)
+        """Another shape; `allocate_tensors` follows. Dimensions that the file leaves open alone change, `strict` or not. That of an
+        output follows from those of the inputs, whatever is given."""
+        tensor = self._tensor(input_index)
         shape = tuple(int(size) for size in tensor_size)
         if len(shape) != len(tensor.signature):
-            raise ValueError(f"input '{tensor.name}' has {len(tensor.signature)} dimensions, not {len(shape)}")
+            raise ValueError(f"tensor '{tensor.name}' has {len(tensor.signature)} dimensions, not {len(shape)}")
         for i, (size, stated) in enumerate(zip(shape, tensor.signature)):
             if size != stated and stated >= 0:
-                raise ValueError(f"dimension {i} of input '{tensor.name}' is {stated} in the model; to run it with {size}, convert "
+                raise ValueError(f"dimension {i} of tensor '{tensor.name}' is {stated} in the model; to run it with {size}, convert "
                                  "it with an open dimension")
             if size < 0:
-                raise ValueError(f"dimension {i} of input '{tensor.name}' cannot be {size}")
-        tensor.shape = shape
-        self._is_allocated = False
+                raise ValueError(f"dimension {i} of tensor '{tensor.name}' cannot be {size}")
+        if tensor in self._inputs:
+            tensor.shape = shape
+        self._is_allocated, self._is_resized = False, True
 
     def get_tensor(self, tensor_index, subgraph_index=0):
         """A copy of the value: of an input as set, of an output as the last run made it."""
@@ -348,6 +358,6 @@ class SignatureRunner:
                 self._interpreter.resize_tensor_input(tensor.index, value.shape)
             tensor.check(value)
             tensor.value = value.copy()
-        self._interpreter.allocate_tensors()
+        self._interpreter._give_zeros()
         self._interpreter.invoke()
         return {name: tensor.value.copy() for name, tensor in self._outputs.items()}
