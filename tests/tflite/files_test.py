@@ -503,9 +503,11 @@ def test_a_fault_of_no_operator_counts_no_operators():
         assert ("cannot run" in done.stdout) == bool(said) and (not said or done.stdout.endswith(said)), done
 
 
-def test_what_was_compiled_for_a_device_is_named():
+def test_what_was_made_for_another_runtime_is_named():
     tensors = [tf.tensor(name, "uint8", (2,), scale=1, zero=0) for name in "xy"]
-    for name, said in (("edgetpu-custom-op", "it is compiled for an Edge TPU; take the model that it was compiled from\n"), ("edgetpu-custom-op2", "this operator is not read; docs")):
+    for name, said in (("edgetpu-custom-op", "it is compiled for an Edge TPU; take the model that it was compiled from\n"), ("edgetpu-custom-op2", "this operator is not read; docs"),
+                       ("FlexTensorListReserve", "it is an operator of TensorFlow itself; convert the model without SELECT_TF_OPS\n"),
+                       ("flexible", "this operator is not read; docs"), ("MyFlexOp", "this operator is not read; docs")):
         write("m.tflite", tf.model(tensors, [("CUSTOM " + name, ["x"], ["y"], b"")], ["x"], ["y"]))
         run("inspect", "m.tflite", code=1, out=f"node 'y' (CUSTOM {name}, tflite 1): {said}")
 

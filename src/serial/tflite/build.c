@@ -370,12 +370,16 @@ static bool is_of_variables(const ln_tflite_builtin *builtin)
 
 static void refuse_op(ln_tflite_op *op)
 {
-    if (strcmp(op->type, "CUSTOM edgetpu-custom-op") == 0)
-        ln_tflite_problem(op, "take the model that it was compiled from",
-                          "it is compiled for an Edge TPU");
-    else
-        ln_tflite_problem(op, "docs/tflite.md lists the operators that are read",
-                          "this operator is not read");
+    const char *reason = "this operator is not read";
+    const char *help = "docs/tflite.md lists the operators that are read";
+    if (strcmp(op->type, "CUSTOM edgetpu-custom-op") == 0) {
+        reason = "it is compiled for an Edge TPU";
+        help = "take the model that it was compiled from";
+    } else if (strncmp(op->type, "CUSTOM Flex", 11) == 0) {
+        reason = "it is an operator of TensorFlow itself";
+        help = "convert the model without SELECT_TF_OPS";
+    }
+    ln_tflite_problem(op, help, "%s", reason);
 }
 
 static void read_op(ln_tflite_builder *b, ln_flat_table table, size_t index)
