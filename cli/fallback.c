@@ -52,9 +52,19 @@ static int is_computed(const ln_context *ctx, const ln_op *op)
            strcmp(op->op_arg->optype, "wait_ref") != 0;
 }
 
+// Those that run graphs, whose operators have kernels of their own.
+static int is_control(const ln_op *op)
+{
+    static const char *const types[] = {"If_ref", "Loop_ref", "Scan_ref", "SequenceMap_ref"};
+    for (size_t i = 0; i < sizeof types / sizeof types[0]; i++)
+        if (strcmp(op->op_arg->optype, types[i]) == 0)
+            return 1;
+    return 0;
+}
+
 static int is_ref(const ln_context *ctx, const ln_op *op)
 {
-    return strcmp(op->op_arg->arch, "ref") == 0 && is_computed(ctx, op);
+    return strcmp(op->op_arg->arch, "ref") == 0 && !is_control(op) && is_computed(ctx, op);
 }
 
 // Of dynamic shapes there is no cost before the run.

@@ -200,6 +200,14 @@ def test_slices_of_one_axis_are_no_work_of_ref():
             assert np.array_equal(got[f"{name}.npy"], want), (name, count)
 
 
+def test_an_operator_that_runs_graphs_is_not_named_as_one_without_a_kernel():
+    write("m.tflite", make_seeds.loop())
+    for command in (["inspect"], ["run", "--zero"]):
+        done = run(*command, "m.tflite")
+        assert "on ref" not in done.stdout + done.stderr, done
+    assert json.loads(run("inspect", "--json", "m.tflite").stdout)["on_ref"] == 0
+
+
 def test_verify_takes_data_of_other_sizes():
     folder = pathlib.Path("sizes")
     w = make_seeds.ramp("f2", 2, 3).astype("f4")
