@@ -29,7 +29,8 @@ const verb_usage stats_usage = {
     .about = "Shows the type, shape, range, mean, standard deviation, zeros, NaN, infinities and "
              "share of bytes of each tensor of FILE: safetensors, .wts, params dictionary or .npy, "
              "told apart by content. Range, mean and deviation are those of the finite elements. "
-             "Bytes are those of the loaded tensor.",
+             "Bytes are those of the loaded tensor. Subnormal numbers of float32 and float64 are "
+             "counted, for the tensors alone with --json.",
     .options = takes,
 };
 
@@ -111,6 +112,7 @@ typedef struct totals {
     size_t zero_count;
     size_t nan_count;
     size_t inf_count;
+    size_t subnormal_count;
 } totals;
 
 static totals add_up(const source *s, const tensor_stats *stats)
@@ -122,6 +124,7 @@ static totals add_up(const source *s, const tensor_stats *stats)
         t.zero_count += stats[i].zero_count;
         t.nan_count += stats[i].nan_count;
         t.inf_count += stats[i].inf_count;
+        t.subnormal_count += stats[i].subnormal_count;
     }
     return t;
 }
@@ -177,6 +180,9 @@ static void print_text(const source *s, const tensor_stats *stats, const totals 
            grouped(t->byte_count));
     printf(", %s zeros, %s NaN, %s infinite\n", grouped(t->zero_count), grouped(t->nan_count),
            grouped(t->inf_count));
+    if (t->subnormal_count > 0)
+        printf("%s subnormal: most processors compute many times slower with such numbers\n",
+               grouped(t->subnormal_count));
 }
 
 // JSON has no NaN and no infinity.
@@ -212,8 +218,8 @@ static void print_json_tensor(FILE *out, const source *s, int i, const tensor_st
     print_json_bound(out, "max", stats, stats->most, stats->exact_most);
     print_json_number(out, "mean", stats->finite_count ? stats->mean : NAN);
     print_json_number(out, "deviation", tensor_stats_deviation(stats));
-    fprintf(out, ", \"zeros\": %zu, \"nan\": %zu, \"inf\": %zu}", stats->zero_count,
-            stats->nan_count, stats->inf_count);
+    fprintf(out, ", \"zeros\": %zu, \"nan\": %zu, \"inf\": %zu, \"subnormal\": %zu}",
+            stats->zero_count, stats->nan_count, stats->inf_count, stats->subnormal_count);
 }
 
 static void print_json(FILE *out, const source *s, const tensor_stats *stats, const totals *t)
@@ -227,8 +233,9 @@ static void print_json(FILE *out, const source *s, const tensor_stats *stats, co
     }
     fprintf(out,
             "],\n\"total\": {\"tensors\": %d, \"elements\": %zu, \"bytes\": %zu, \"zeros\": %zu, "
-            "\"nan\": %zu, \"inf\": %zu}}\n",
-            s->count, t->elem_count, t->byte_count, t->zero_count, t->nan_count, t->inf_count);
+            "\"nan\": %zu, \"inf\": %zu, \"subnormal\": %zu}}\n",
+            s->count, t->elem_count, t->byte_count, t->zero_count, t->nan_count, t->inf_count,
+            t->subnormal_count);
 }
 
 static ln_status show_json(const char *path, const source *s, const tensor_stats *stats,

@@ -6,6 +6,7 @@
 
 #include "tensor_stats.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -163,6 +164,15 @@ static void find_exact(tensor_stats *stats, const void *data, size_t count)
     }
 }
 
+static size_t count_subnormal(const block *b, tl_dtype dtype)
+{
+    const double normal = dtype == TL_DOUBLE ? DBL_MIN : FLT_MIN;
+    size_t count = 0;
+    for (size_t i = 0; i < b->count; i++)
+        count += b->numbers[i] != 0 && fabs(b->numbers[i]) < normal;
+    return count;
+}
+
 void tensor_stats_add(tensor_stats *stats, const void *data, size_t count)
 {
     block b;
@@ -173,6 +183,7 @@ void tensor_stats_add(tensor_stats *stats, const void *data, size_t count)
     for (size_t left = count; left > 0; left -= b.count, next += b.count * size) {
         b.count = left < BLOCK ? left : BLOCK;
         load(b.numbers, next, stats->dtype, b.count);
+        stats->subnormal_count += count_subnormal(&b, stats->dtype);
         size_t taken = b.count;
         sum_up(&b);
         if (b.odd_count > 0) {

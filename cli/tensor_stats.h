@@ -16,6 +16,7 @@ typedef struct tensor_stats {
     size_t zero_count;
     size_t nan_count;
     size_t inf_count;
+    size_t subnormal_count; // of less than full precision, of float32 and float64
     double least;
     double most;
     double mean;

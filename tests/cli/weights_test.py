@@ -306,6 +306,8 @@ def check_stats(got, tensor):
     assert got["elements"] == len(numbers) and got["shape"] == list(tensor.shape)
     assert got["nan"] == sum(map(math.isnan, numbers)) and got["inf"] == sum(map(math.isinf, numbers))
     assert got["zeros"] == sum(x == 0 for x in finite)
+    normal = 2.0 ** (-1022 if tensor.dtype == "F64" else -126)
+    assert got["subnormal"] == sum(0 < abs(x) < normal for x in finite), got
     if not finite:
         assert all(got[key] is None for key in ("min", "max", "mean", "deviation"))
         return
@@ -327,6 +329,8 @@ def test_stats_are_those_of_the_numbers():
         "nothing finite": tf.tensor("F64", [3], [NAN, INF, -INF]),
         "empty": tf.tensor("F64", [0, 7], []),
         "scalar": tf.tensor("F64", [], [-2.5]),
+        "tiny": tf.tensor("F64", [7], [5e-324, -2.0 ** -1023, 2.0 ** -1022, 1e-40, 0, -0.0, NAN]),
+        "tiny f32": tf.tensor("F32", [7], [2.0 ** -149, -2.0 ** -127, 2.0 ** -126, -2.0 ** -126 - 2.0 ** -149, 0, INF, -1]),
         "huge": tf.tensor("F64", [2], [1.5e308, -1.5e308])}
     floats = [struct.unpack("<f", struct.pack("<f", pick.uniform(-3, 3)))[0] for _ in range(1025)]
     tensors["f32"] = tf.tensor("F32", [1025], floats)
@@ -344,13 +348,16 @@ def test_stats_are_those_of_the_numbers():
         for name, tensor in tensors.items():
             check_stats(by_name[name], tensor)
         total = got["total"]
-        for key in "elements", "bytes", "zeros", "nan", "inf":
+        for key in "elements", "bytes", "zeros", "nan", "inf", "subnormal":
             assert total[key] == sum(t[key] for t in by_name.values()), key
         assert abs(sum(t["share"] for t in by_name.values()) - 1) < 1e-12
         assert (by_name["bool"]["bytes"], by_name["normal"]["bytes"]) == (12, 8 * 7503)
+        assert (by_name["tiny"]["subnormal"], by_name["tiny f32"]["subnormal"]) == (2, 2)
+        run("stats", "in", out="\n4 subnormal: most processors compute many times slower with such numbers\n")
     # The sum of squares is beyond all doubles.
     write("in", tf.write_safetensors({"huge": huge}))
     assert stats_of("in")[1]["huge"]["deviation"] is None
+    assert "subnormal" not in run("stats", "in").stdout
 
     for name, tensor in tensors.items():
         write("a.npy", tf.write_npy(tensor))
