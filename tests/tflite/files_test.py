@@ -180,9 +180,9 @@ def test_slices_of_one_axis_are_no_work_of_ref():
     t = [tf.tensor("x", "int8", (1, 5, 1, 6), scale=0.5, zero=0, signature=(-1, 5, 1, 6)),
          tf.constant("zeros", np.int32([0, 0, 0, 0])), tf.constant("ones", np.int32([1, 1, 1, 1])),
          tf.constant("last", np.int32([0, -3, 0, 0])), tf.constant("end", np.int32([1, 4, 1, 6])), tf.constant("size", np.int32([-1, -1, -1, 2])),
-         tf.constant("from", np.int32([0, 0, 0, 3]))] + [
+         tf.constant("from", np.int32([0, 0, 0, 3])), tf.constant("steps", np.int32([1, 2, 1, 1]))] + [
              tf.tensor(name, "int8", shape, scale=0.5, zero=0, signature=(-1, *shape[1:]))
-             for name, shape in (("a", (1, 3, 1, 6)), ("b", (1, 5, 1, 2)), ("c", (1, 5, 1, 6)), ("d", (1, 4, 1, 6)))]
+             for name, shape in (("a", (1, 3, 1, 6)), ("b", (1, 5, 1, 2)), ("c", (1, 5, 1, 6)), ("d", (1, 4, 1, 6)), ("e", (1, 3, 1, 6)))]
     ops = [("STRIDED_SLICE", ["x", "last", "zeros", "ones"], ["a"], {"begin_mask": 13, "end_mask": 15}),
            ("SLICE", ["x", "from", "size"], ["b"], None),
            ("STRIDED_SLICE", ["x", "zeros", "zeros", "ones"], ["c"], {"begin_mask": 15, "end_mask": 15}),
@@ -190,13 +190,18 @@ def test_slices_of_one_axis_are_no_work_of_ref():
     write("m.tflite", tf.model(t, ops, ["x"], ["a", "b", "c", "d"]))
     said = run("inspect", "m.tflite").stdout
     assert "on ref" not in said, said
+    ops.append(("STRIDED_SLICE", ["x", "zeros", "zeros", "steps"], ["e"], {"begin_mask": 15, "end_mask": 15}))
+    write("m.tflite", tf.model(t, ops, ["x"], ["a", "b", "c", "d", "e"]))
+    # Starts, ends, axes and steps of four slices of one axis, and of one of two.
+    lengths = re.findall(r"dims=\[(\d)\], data=", run("opt", "--rules=none", "m.tflite").stdout)
+    assert sorted(lengths) == ["1"] * 16 + ["2"] * 4, lengths
     # An end that is written cuts, whatever the file says that there is.
     for count in (1, 3):
         x = np.random.default_rng(count).integers(-128, 128, (count, 5, 1, 6)).astype("i1")
         np.save("x.npy", x)
         run("run", "m.tflite", "-i", "x.npy", "-o", "out")
         got = outputs("out")
-        for name, want in {"a": x[:, -3:], "b": x[..., 3:5], "c": x, "d": x[:1, :4]}.items():
+        for name, want in {"a": x[:, -3:], "b": x[..., 3:5], "c": x, "d": x[:1, :4], "e": x[:, ::2]}.items():
             assert np.array_equal(got[f"{name}.npy"], want), (name, count)
 
 
