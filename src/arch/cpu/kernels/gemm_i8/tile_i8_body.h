@@ -15,6 +15,9 @@
 
 #define TILE_VECTORS (LN_TILE_I8_LANES / VF_LANES) // of a panel
 
+// Panels come from the cache of the second level so long before their use, as those of floats do.
+#define TILE_SOON_BYTES 384
+
 // `mr` rows, of which `rows` are there, times `np` panels; mr and np are constants where it is
 // inlined, so that the sums stay in registers.
 VF_VERB void tile_multiply(const ln_tile_i8_args *t, size_t column, size_t row, const size_t mr,
@@ -41,6 +44,9 @@ VF_VERB void tile_multiply(const ln_tile_i8_args *t, size_t column, size_t row, 
         for (size_t j = 0; j < nv; j++)
             w[j] = vi_load_bytes(panel + j / TILE_VECTORS * panel_step +
                                  j % TILE_VECTORS * 4 * VF_LANES);
+        LN_UNROLL
+        for (size_t j = 0; j < np; j++)
+            __builtin_prefetch(panel + j * panel_step + TILE_SOON_BYTES);
         LN_UNROLL
         for (size_t i = 0; i < mr; i++) {
             vi_fours x = vi_load_fours(a[i / 3] + i % 3 * a_step);
