@@ -220,6 +220,9 @@ class Values(unittest.TestCase):
         self.assertEqual(i.get_tensor(1).shape, (5, 2))
         i.allocate_tensors()
         self.assertEqual(i.get_tensor(1).shape, (5, 2))
+        i.resize_tensor_input(0, (6, 3))
+        i.allocate_tensors()
+        self.assertRaisesRegex(ValueError, "invoke", i.get_tensor, 1)
 
     def test_a_size_that_no_operator_takes_is_there_until_another_is_given(self):
         w = np.random.default_rng(1).normal(size=(2, 1, 8, 1)).astype("f4")

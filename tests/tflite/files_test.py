@@ -520,7 +520,7 @@ def test_what_was_made_for_another_runtime_is_named():
     tensors = [tf.tensor(name, "uint8", (2,), scale=1, zero=0) for name in "xy"]
     for name, said in (("edgetpu-custom-op", "it is compiled for an Edge TPU; take the model that it was compiled from\n"), ("edgetpu-custom-op2", "this operator is not read; docs"),
                        ("FlexTensorListReserve", "it is an operator of TensorFlow itself; convert the model without SELECT_TF_OPS\n"),
-                       ("flexible", "this operator is not read; docs"), ("MyFlexOp", "this operator is not read; docs")):
+                       ("flexible", "this operator is not read; docs"), ("Flood", "this operator is not read; docs"), ("MyFlexOp", "this operator is not read; docs")):
         write("m.tflite", tf.model(tensors, [("CUSTOM " + name, ["x"], ["y"], b"")], ["x"], ["y"]))
         run("inspect", "m.tflite", code=1, out=f"node 'y' (CUSTOM {name}, tflite 1): {said}")
 

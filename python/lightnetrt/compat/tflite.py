@@ -252,8 +252,7 @@ class Interpreter:
                                  "it with an open dimension")
             if size < 0:
                 raise ValueError(f"dimension {i} of tensor '{tensor.name}' cannot be {size}")
-        if tensor in self._inputs:
-            tensor.shape = shape
+        tensor.shape = shape
         self._is_allocated, self._is_resized = False, True
 
     def get_tensor(self, tensor_index, subgraph_index=0):
