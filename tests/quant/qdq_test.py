@@ -1153,6 +1153,40 @@ def check_merged_zeros(folder):
     return wrong
 
 
+WINDOWS = {  # what a convolution is asked to write, and how it is refused
+    "src_scale=s, weight_scale=s, dst_scale=s, into=i | dst=y | dst_first=5": ("TL_UINT8", "1, 4, 4, 9", None),
+    "src_scale=s, weight_scale=s, into=i | dst=y | dst_first=5": ("TL_FLOAT", "1, 4, 4, 9", None),
+    "src_scale=s, weight_scale=s, dst_scale=s | dst=y | dst_first=5, dst_channels=9": ("TL_UINT8", "1", None),
+    "src_scale=s, weight_scale=s, dst_scale=s, into=i | dst=y | dst_first=4": ("TL_FLOAT", "1, 4, 4, 9", "images of bytes or numbers only"),
+    "src_scale=s, weight_scale=s, dst_scale=s, into=i | dst=y | dst_first=3": ("TL_INT8", "1, 4, 4, 9", "images of bytes or numbers only"),
+    "src_scale=s, weight_scale=s, into=i | dst=y | dst_first=4": ("TL_UINT8", "1, 4, 4, 9", "images of bytes or numbers only"),
+    "src_scale=s, weight_scale=s, into=i | dst=y | dst_first=0": ("TL_FLOAT", "1, 1, 4, 4, 9", "images of bytes or numbers only"),
+    "src_scale=s, weight_scale=s, into=i | dst=y | dst_first=1": ("TL_FLOAT", "16, 9", "images of bytes or numbers only"),
+    " | dst=y | dst_channels=9": ("TL_UINT8", "1", "images of bytes or numbers only"),
+    "src_scale=s, weight_scale=s | dst=y | dst_channels=9, size=[1, 1, 1], stride=[1, 1, 1], padding=[0, 0, 0, 0, 0, 0], dilation=[1, 1, 1]": ("TL_UINT8", "1", "images of bytes or numbers only"),
+    "src_scale=s, weight_scale=s, into=i | dst=y | dst_first=6": ("TL_FLOAT", "1, 4, 4, 9", "channels from 6 on are not among 9"),
+    "src_scale=s, weight_scale=s, dst_scale=s | dst=y | dst_channels=3": ("TL_UINT8", "1", "channels from 0 on are not among 3"),
+    "src_scale=s, weight_scale=s, into=i | dst=y | dst_first=2": ("TL_FLOAT", "1, 5, 4, 9", "`into` has 5 pixels"),
+    "src_scale=s, weight_scale=s, into=i | dst=y | dst_first=-1": ("TL_FLOAT", "1, 4, 4, 9", "dst_first is -1"),
+}
+
+
+def check_windows(folder):
+    """What is wrong with the images of which a convolution may write four channels."""
+    wrong = []
+    for text, (dtype, dims, words) in WINDOWS.items():
+        (folder / "window.net").write_text(
+            "input(| dst=x | dtype=TL_UINT8, dims=[%s1, 4, 4, 8]);\ninput(| dst=i | dtype=%s, dims=[%s]);\n"
+            "create(| dst=s | dtype=TL_FLOAT, dims=[], data=[0.5]);\ncreate(| dst=w | dtype=TL_INT8, dims=[4, 8, 1, 1], ran=[-9, 9]);\n"
+            "quant_conv_pack_cpu(weight=w | dst=p |);\nquant_conv_nhwc_cpu(src=x, packed=p%s%s, channels=4%s);\n"
+            % ("1, " if "size" in text else "", dtype, dims, "" if text.startswith(" ") else ", ", text, "" if "size" in text else ", size=[1, 1]"))
+        done = subprocess.run([LIGHTNET, "opt", "-o", str(folder / "out.net"), str(folder / "window.net")], capture_output=True, text=True,
+                              timeout=60, check=False)
+        if done.returncode != (1 if words else 0) or (words or "") not in done.stderr:
+            wrong.append("%s, into %s [%s]: exit %d %s" % (text, dtype, dims, done.returncode, done.stderr.strip()[-200:]))
+    return wrong
+
+
 def main():
     add_combinations()
     names = sys.argv[2:]
@@ -1167,7 +1201,7 @@ def main():
     failures, fired = 0, set()
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)
-        for wrong in check_shapes(folder) + check_merged_zeros(folder):
+        for wrong in check_shapes(folder) + check_merged_zeros(folder) + check_windows(folder):
             failures += 1
             print("FAILED: " + wrong)
         for name in names:
