@@ -207,12 +207,13 @@ struct model_info {
     std::vector<std::string> defaults; // inputs with a value, constants until `make_input`
 
     // The value of a property; nullptr if there is none.
-    const std::string *find(std::string_view key) const noexcept {
+    const std::string *find(std::string_view key) const & noexcept {
         for (const auto &property : properties)
             if (property.first == key)
                 return &property.second;
         return nullptr;
     }
+    const std::string *find(std::string_view key) const && = delete;
 };
 
 // The same of a context, a program or a session.

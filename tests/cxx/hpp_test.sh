@@ -19,8 +19,8 @@ for compiler in g++ clang++; do
         "$work/program"
         tried=$((tried + 1))
     done
-    # Spans of temporaries: case 0 compiles, so that it is not for another reason that others do not.
-    for case in 0 1 2 3 4 5 6 7 8 9; do
+    # Spans and properties of temporaries: case 0 compiles, so that it is not for another reason that others do not.
+    for case in 0 1 2 3 4 5 6 7 8 9 10; do
         if $compiler -std=c++20 -Iinclude -DCASE=$case -fsyntax-only tests/cxx/refused.cc 2>"$work/said"; then
             [ $case = 0 ] || { echo "$compiler: case $case of refused.cc compiles"; exit 1; }
         elif [ $case = 0 ] || ! grep -q 'deleted' "$work/said"; then

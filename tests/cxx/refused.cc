@@ -13,7 +13,10 @@ std::size_t count_elements(lightnet::context &model, lightnet::session &session)
     lightnet::object value = model.get_object("y");
 #if CASE == 0
     const auto span = value.elements<float>();
-    return span.size() + model.view<float>("y").size() + session.view<std::byte>("y").size();
+    const lightnet::model_info info = model.metadata();
+    const std::string *property = info.find("p");
+    return span.size() + model.view<float>("y").size() + session.view<std::byte>("y").size() +
+           (property ? property->size() : 0);
 #elif CASE == 1
     const auto span = lightnet::object::tensor(std::array{1.0f}, {1}).elements<float>();
 #elif CASE == 2
@@ -32,6 +35,8 @@ std::size_t count_elements(lightnet::context &model, lightnet::session &session)
     const auto span = make_session().view<float>("y");
 #elif CASE == 9
     const auto span = lightnet::program(model).session().view<float>("y");
+#elif CASE == 10
+    const auto span = *model.metadata().find("p");
 #endif
 #if CASE != 0
     return span.size();
