@@ -897,6 +897,61 @@ CASES["a_convolution_of_integers_in_groups"] = convolution_of_sums(2, ("s8", "s8
 CASES["a_depthwise_convolution_of_integers"] = convolution_of_sums(6, ("u8", "u8"), 100)
 
 
+def sums_of_taps(x, w, group):
+    """Of integers, tap by tap: what is around an image of 1 or 3 taps is 0."""
+    n, channels, height, width = x.shape
+    out, size, pad = w.shape[0], w.shape[2], w.shape[2] // 2
+    padded = np.pad(x, ((0, 0), (0, 0), (pad, pad), (pad, pad))).reshape(n, group, channels // group, height + 2 * pad, -1)
+    return sum(np.einsum("ngchw,goc->ngohw", padded[..., i:i + height, j:j + width], w[:, :, i, j].reshape(group, out // group, -1), optimize=True)
+               for i in range(size) for j in range(size)).reshape(n, out, height, width)
+
+
+class Parts:
+    """Images of bytes with one scale and zero point, each with its name; sums are scaled by powers of two."""
+
+    def __init__(self, rng):
+        self.rng, self.g, self.kind = rng, Graph(13), str(rng.choice(["u8", "s8"]))
+        self.zero = zero_of(rng, self.kind)
+        q = numbers(rng, (2, 16, 61, 63), self.kind)
+        self.image = self.g.quantized(q, self.kind, True), q.astype(float)
+
+    def convolved(self, outputs, size, group=1):
+        (name, q), g = self.image, self.g
+        w = numbers(self.rng, (outputs, q.shape[1] // group, size, size), "s8")
+        sums = sums_of_taps(q - self.zero, w.astype(float), group)
+        scale = 2.0 ** -np.floor(np.log2(np.abs(sums).max() / 200))
+        one, zero = g.number(1.0), g.quantized(np.array(self.zero), self.kind)
+        y = g.op("QLinearConv", [name, one, zero, g.quantized(w, "s8"), one, g.quantized(np.array(0), "s8"), g.number(1 / scale), zero],
+                 pads=[size // 2] * 4, group=group)
+        return y, self.bounded(sums * scale)
+
+    def bounded(self, x):
+        return np.clip(np.rint(x) + self.zero, *TYPES[self.kind][1:])
+
+    def pooled(self):
+        name, q = self.image
+        padded = np.pad(q, ((0, 0), (0, 0), (1, 1), (1, 1)), constant_values=TYPES[self.kind][1])
+        most = np.max([padded[:, :, i:i + q.shape[2], j:j + q.shape[3]] for i in range(3) for j in range(3)], axis=0)
+        return self.g.op("MaxPool", [name], kernel_shape=[3, 3], pads=[1, 1, 1, 1]), most
+
+    def some(self, count):
+        makers = [lambda: self.convolved(17, 3), lambda: self.convolved(24, 3), lambda: self.convolved(9, 1), lambda: self.convolved(16, 3, 16),
+                  lambda: self.convolved(8, 3, 4), lambda: self.convolved(32, 3, 16), self.pooled, lambda: self.image]
+        return [makers[i]() for i in self.rng.integers(0, len(makers), count)]
+
+    def joined(self, parts):
+        return self.g.op("Concat", [name for name, _ in parts], axis=1), np.concatenate([q for _, q in parts], 1)
+
+
+@case
+def parts_of_large_images_are_joined(rng):
+    parts = Parts(rng)
+    all_parts = parts.some(2) + [parts.joined(parts.some(2))] + parts.some(1) + [parts.convolved(17, 3)]
+    all_parts += [all_parts[int(rng.integers(0, 2))]]
+    name, q = parts.joined(all_parts)
+    return exactly(parts.g, name, parts.kind, q)
+
+
 def convolution_of_groups(group, of_group, outputs, kinds=("u8", "s8"), zero=0, size=(5, 6)):
     """Sums of many groups of few channels, with a zero point for each output."""
     def build(rng):
@@ -1187,6 +1242,21 @@ def check_windows(folder):
     return wrong
 
 
+def check_means(folder):
+    """What is wrong with the images, scales and zero points that a mean of bytes takes."""
+    wrong = []
+    for dims, scale, zero, is_right in (("2, 3, 4, 5", "", "1", True), ("2, 3, 4, 5", "5", "", False), ("2, 3, 4, 5", "", "5", False),
+                                        ("2, 0, 4, 5", "1", "", False), ("2, 3, 0, 5", "", "", False), ("0, 3, 4, 5", "", "", True)):
+        (folder / "mean.net").write_text(
+            "input(| dst=x | dtype=TL_UINT8, dims=[%s]);\ninput(| dst=s | dtype=TL_FLOAT, dims=[%s]);\ninput(| dst=z | dtype=TL_UINT8, dims=[%s]);\n"
+            "quant_mean_nhwc_cpu(src=x, scale=s, zero=z | dst=y |);\n" % (dims, scale, zero))
+        done = subprocess.run([LIGHTNET, "opt", "-o", str(folder / "out.net"), str(folder / "mean.net")], capture_output=True, text=True,
+                              timeout=60, check=False)
+        if done.returncode != (0 if is_right else 1) or ("takes pixels, and one scale" in done.stderr) == is_right:
+            wrong.append("mean of [%s], scale [%s], zero [%s]: exit %d %s" % (dims, scale, zero, done.returncode, done.stderr.strip()[-200:]))
+    return wrong
+
+
 def main():
     add_combinations()
     names = sys.argv[2:]
@@ -1201,7 +1271,7 @@ def main():
     failures, fired = 0, set()
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)
-        for wrong in check_shapes(folder) + check_merged_zeros(folder) + check_windows(folder):
+        for wrong in check_shapes(folder) + check_merged_zeros(folder) + check_windows(folder) + check_means(folder):
             failures += 1
             print("FAILED: " + wrong)
         for name in names:
