@@ -3,6 +3,7 @@
 
 #include "pass/layout_build.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -333,7 +334,7 @@ void ln_layout_add_ints(ln_layout_params *p, const char *name, int count, const 
 
 void ln_layout_add_number(ln_layout_params *p, const char *name, double value)
 {
-    if (value == 0)
+    if (value == 0 && !signbit(value))
         return;
     p->list = ln_param_list_append_double(p->list, name, value);
     p->count++;

@@ -5,7 +5,7 @@
     pad_test.py BUILD-FOLDER [SEED [COUNT]]
 
 All modes, elements of 1, 2, 4 and 8 bytes, pads that take elements away, dimensions of 0 and 1, rows that are long and
-short, and pads that are an input of the model.
+short, pads that are an input of the model, and images after a convolution, whose pads are of channels-last ones.
 """
 import os
 import random
@@ -56,12 +56,14 @@ def make(draw):
     x = generator.integers(0, 2 if dtype == np.bool_ else 100, dims).astype(dtype)
     padded = draw.sample(range(rank), draw.randint(1, rank))
     pads = [draw.choice([0, 0, 1, 2, 3, -1, 5, 20, -2]) if axis % rank in padded else 0 for axis in range(2 * rank)]
-    value = dtype(draw.choice([0, 0, 1, 7, 7.25]))
+    value = dtype(draw.choice([0, -0.0, 1, 7, 7.25]))
     mode = draw.choice(["constant", "constant", "constant", "reflect", "edge", "wrap"])
-    return x, pads, mode, value, draw.random() < 0.8, draw.random() < 0.3
+    has_value, is_given = draw.random() < 0.8, draw.random() < 0.3
+    is_image = rank == 4 and dtype == np.float32 and 0 not in dims and dims[1] < 20 and draw.random() < 0.6
+    return x, pads, mode, value, has_value, is_given, is_image
 
 
-def failure(x, pads, mode, value, has_value, is_given):
+def failure(x, pads, mode, value, has_value, is_given, is_image):
     """What differs first, or None; False where no such tensor can be padded so."""
     expected = expected_of(x, pads, mode, value if has_value else x.dtype.type(0))
     if expected is None or expected.size > 1e6:
@@ -77,8 +79,11 @@ def failure(x, pads, mode, value, has_value, is_given):
         feeds["pads"] = pads
     else:
         constants.append(numpy_helper.from_array(pads, "pads"))
-    node = helper.make_node("Pad", ["x", "pads"] + ["value"] * has_value, ["y"], mode=mode)
-    graph = helper.make_graph([node], "g", values, [helper.make_tensor_value_info("y", dtype, [None] * x.ndim)], constants)
+    nodes = [helper.make_node("Pad", ["image" if is_image else "x", "pads"] + ["value"] * has_value, ["y"], mode=mode)]
+    if is_image:  # the weights leave it as it is
+        constants.append(numpy_helper.from_array(np.eye(x.shape[1], dtype=np.float32)[:, :, None, None], "w"))
+        nodes.insert(0, helper.make_node("Conv", ["x", "w"], ["image"]))
+    graph = helper.make_graph(nodes, "g", values, [helper.make_tensor_value_info("y", dtype, [None] * x.ndim)], constants)
     data = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 19)], ir_version=9).SerializeToString()
     way = "read"
     try:

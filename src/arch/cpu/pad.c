@@ -184,7 +184,7 @@ static uint64_t read_value(const ln_call *call, tl_dtype dtype)
     uint64_t value = 0;
     if (filler && filler->len == 1)
         memcpy(&value, filler->data, tl_size_of(dtype));
-    else if (!filler && number != 0)
+    else if (!filler)
         ln_data_set_real(&value, dtype, 0, number);
     return value;
 }

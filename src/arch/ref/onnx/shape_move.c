@@ -203,8 +203,8 @@ ln_status ln_ref_pad(ln_call *call)
     }
     if (mode == 'c') {
         LN_TRY(ln_move_fill(call, 0, value && value->len == 1 ? value : NULL));
-        double number = ln_call_since(call) < 11 ? ln_call_float(call, "value") : 0;
-        for (int i = 0; i < dst->len && !value && number != 0; i++)
+        double number = ln_call_float(call, "value");
+        for (int i = 0; i < dst->len && !value && ln_call_since(call) < 11; i++)
             ln_elem_set_real(dst, (size_t)i, number);
     }
     return ln_move_mapped(call, 0, data, maps);
