@@ -4,8 +4,9 @@
 
     einsum_test.py BUILD-FOLDER [SEED [COUNT]]
 
-One to three terms; ellipses, letters that are there twice, sizes of 1 that broadcast, outputs that are implied, and the
-products that networks have: heads, batches, several summed letters. NumPy computes in doubles or whole numbers.
+One to three terms; ellipses, letters that are there twice, sizes of 0, of 1 that broadcast, and equal ones, outputs that
+are implied, and the products that networks have: heads, batches, several summed letters. NumPy computes in doubles or
+whole numbers.
 """
 import os
 import random
@@ -60,7 +61,9 @@ def shape_of(draw, term, sizes, ellipsis):
 def make(draw):
     """An equation, and what goes into it; None where it has too many turns."""
     equation = draw.choice(KNOWN) if draw.random() < 0.35 else random_equation(draw)
-    sizes = {letter: draw.choice([1, 2, 3, 4, 5, 7, 8, 16, 19]) for letter in equation if letter.isalpha()}
+    one = draw.choice([3, 4]) if draw.random() < 0.15 else None  # size of all letters
+    sizes = {letter: 0 if draw.random() < 0.02 else one or draw.choice([1, 2, 3, 4, 5, 7, 8, 16, 19])
+             for letter in equation if letter.isalpha()}
     ellipsis = [draw.choice([1, 2, 3]) for _ in range(draw.randint(0, 2))]
     if np.prod(list(sizes.values()), dtype=float) > 3e5:
         return None
