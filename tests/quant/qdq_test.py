@@ -1257,6 +1257,23 @@ def check_means(folder):
     return wrong
 
 
+def check_mean_of_threads(folder):
+    """What is wrong with means of whole blocks of channels, several of them at once."""
+    x = np.random.default_rng(SEED).integers(0, 256, (3, 111, 123, 192)).astype("u1")
+    want = (x.astype(float).mean((1, 2), keepdims=True) - 7) * 0.5
+    np.save(folder / "x.npy", x)
+    (folder / "mean.net").write_text(
+        "input(| dst=x | dtype=TL_UINT8, dims=[3, 111, 123, 192]);\ncreate(| dst=s | dtype=TL_FLOAT, dims=[], data=[0.5]);\n"
+        "create(| dst=z | dtype=TL_UINT8, dims=[], data=[7]);\nquant_mean_nhwc_cpu(src=x, scale=s, zero=z | dst=y |);\n")
+    wrong = []
+    for threads in 1, 4, 4:
+        done = subprocess.run([LIGHTNET, "run", "--threads=%d" % threads, "-i", "x=%s/x.npy" % folder, "-o", str(folder), str(folder / "mean.net")],
+                              capture_output=True, text=True, timeout=60, check=False)
+        if done.returncode != 0 or np.abs(np.load(folder / "y.npy") / want - 1).max() > 1e-5:
+            wrong.append("means of %d threads: exit %d %s" % (threads, done.returncode, done.stderr.strip()[-200:]))
+    return wrong
+
+
 def main():
     add_combinations()
     names = sys.argv[2:]
@@ -1271,7 +1288,7 @@ def main():
     failures, fired = 0, set()
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)
-        for wrong in check_shapes(folder) + check_merged_zeros(folder) + check_windows(folder) + check_means(folder):
+        for wrong in [wrong for check in (check_shapes, check_merged_zeros, check_windows, check_means, check_mean_of_threads) for wrong in check(folder)]:
             failures += 1
             print("FAILED: " + wrong)
         for name in names:
