@@ -294,6 +294,7 @@ def test_products_on_bytes_are_counted():
                 "Cast(input=i | output=f | to=1); create(| dst=k | dtype=TL_FLOAT, dims=[6, 1], data=[0.5]); MatMul(A=f, B=k | Y=y |);")
     model = write("bytes.net", of_bytes)
     run("inspect", model, out="\non bytes   1 of 2 products, 88 % of the multiply-accumulates\n")
+    run("inspect", write("signed.net", of_bytes.replace("TL_UINT8, dims=[4", "TL_INT8, dims=[4")), out="\non bytes   1 of 2 products, 88 % of")
     said = json.loads(run("inspect", model, "--json").stdout)
     assert [said[key] for key in ("products", "on_bytes", "macs_on_bytes", "macs")] == [2, 1, 192, 216], said
     large = write("large.net", of_bytes.replace("4, 8", "4, 4000").replace("8, 6", "4000, 6"))
