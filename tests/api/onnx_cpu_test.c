@@ -25,6 +25,8 @@ TEST(cpu_agrees_with_ref)
     } models[] = {
         {"relu", X("7, 11") "Relu(X=x | Y=y |);\n"},
         {"leaky relu", X("7, 11") "LeakyRelu(X=x | Y=y | alpha=0.3);\n"},
+        {"celu", X("7, 11") "Celu(X=x | Y=y |);\n"},
+        {"celu with a scale", X("7, 11") "Celu(X=x | Y=y | alpha=0.25);\n"},
         {"sigmoid", X("7, 11") "Sigmoid(X=x | Y=y |);\n"},
         {"exp", X("7, 11") "Exp(input=x | output=y |);\n"},
         {"clip", X("7, 11") "Clip(input=x | output=y | since=6, min=-0.5, max=1);\n"},

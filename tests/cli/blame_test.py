@@ -122,7 +122,7 @@ def test_opt():
         if not pathlib.Path(f"{name}.net").exists():
             fail(done, f"no {name}.net")
     # A rewrite is refused if cpu took what it replaces, and takes not what it makes; `ref` takes both.
-    pathlib.Path("to_ref.rules").write_text("rule to_ref [rounds]\n  y = Sigmoid(r)\n  r = Relu(x)\n  => y = Celu(x)\n")
+    pathlib.Path("to_ref.rules").write_text("rule to_ref [rounds]\n  y = Sigmoid(r)\n  r = Relu(x)\n  => y = Celu(x | alpha=2)\n")
     for dims in ("2, 4", "-1, 4"):
         pathlib.Path("taken.net").write_text(f"input(| dst=x | dtype=TL_FLOAT, dims=[{dims}]);\nRelu(X=x | Y=r |);\nSigmoid(X=r | Y=y |);\n")
         done = run("opt", "--rules=to_ref.rules", "taken.net", code=0)

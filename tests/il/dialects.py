@@ -79,6 +79,7 @@ CASES = [
      "elew(src1=b, src2=x | dst=y | elew_op=TL_MAX);",
      "Mul(A=x, B=x | C=a |);\nRelu(X=a | Y=b |);\nMax(data_01=b, data_02=x | max=y |);"),
     ("elu", X, "act(src=x | dst=y | act=elu, alpha=0.5);", "Elu(X=x | Y=y | alpha=0.5);"),
+    ("celu", X, "act(src=x | dst=y | act=elu, alpha=1);", "Celu(X=x | Y=y |);"),
     ("relu of a shape that comes in the run", N, "act(src=n | dst=y | act=relu);", "Relu(X=n | Y=y |);"),
     ("sum of a shape that comes in the run", N, "elew(src1=n, src2=n | dst=y | elew_op=TL_SUM);",
      "Add(A=n, B=n | C=y |);"),
