@@ -118,6 +118,9 @@ bool has_signature(void);
 // --rounding: of integers of 8 bits in TensorFlow Lite models.
 int take_rounding(void *unused, const char *verb, const char *value);
 
+// --resizable: other sizes than those that a TensorFlow Lite model states.
+int take_resizable(void *unused, const char *verb, const char *value);
+
 // Reads `source`, as these options choose, into an empty context.
 ln_status read_model(ln_context *ctx, const char *source);
 
@@ -128,6 +131,7 @@ ln_status read_model(ln_context *ctx, const char *source);
 #define OPENS_MODELS_UNTIMED                                                                       \
     {OPT_BUDGET, 0, take_budget, NULL, 0}, {OPT_WORK, 0, take_work, NULL, 0},                      \
         {OPT_SIGNATURE, 0, take_signature, NULL, 0}, {OPT_ROUNDING, 0, take_rounding, NULL, 0},    \
+        {OPT_RESIZABLE, 0, take_resizable, NULL, 0},                                               \
     {                                                                                              \
         OPT_STRICT, 0, take_strict, NULL, 0                                                        \
     }

@@ -26,6 +26,7 @@ static const verb_option takes[] = {
     TAKES(EXTERNAL, convert_options, is_external),
     {OPT_SIGNATURE, 0, take_signature, NULL, 0},
     {OPT_ROUNDING, 0, take_rounding, NULL, 0},
+    {OPT_RESIZABLE, 0, take_resizable, NULL, 0},
     {OPT_STRICT, 0, take_strict, NULL, 0},
     TAKES_PLUGIN,
     TAKES_HELP,
@@ -120,7 +121,7 @@ static int check(const convert_options *o)
 // Rules and weights are written without a model that would have either.
 static int check_of_models(const char *kind)
 {
-    static const option_id of_models[] = {OPT_WEIGHTS, OPT_SIGNATURE, OPT_ROUNDING,
+    static const option_id of_models[] = {OPT_WEIGHTS, OPT_SIGNATURE, OPT_ROUNDING, OPT_RESIZABLE,
                                           OPT_STRICT,  OPT_BUDGET,    OPT_WORK};
     char why[64];
     snprintf(why, sizeof why, "where %s are written", kind);

@@ -88,6 +88,9 @@
     X(ROUNDING, "rounding", 0, "HOW", OPTION_CALL, 0, \
       "integers of 8 bits in a TensorFlow Lite model: float, as XNNPACK rounds them (default), or reference, as its " \
       "reference kernels do") \
+    X(RESIZABLE, "resizable", 0, NULL, OPTION_CALL, 0, \
+      "open all dimensions of inputs of a TensorFlow Lite model, but for their last one; the sizes of the file hold until " \
+      "others are given") \
     X(STRICT, "strict", 0, NULL, OPTION_CALL, 0, \
       "refuse faults of model files that are taken with a warning else") \
     X(ZERO, "zero", 0, NULL, OPTION_FLAG, 0, "inputs of zeros") \

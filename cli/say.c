@@ -252,9 +252,21 @@ int take_rounding(void *unused, const char *verb, const char *value)
     return EXIT_OK;
 }
 
+static bool is_resizable;
+
+int take_resizable(void *unused, const char *verb, const char *value)
+{
+    (void)unused;
+    (void)verb;
+    (void)value;
+    is_resizable = true;
+    return EXIT_OK;
+}
+
 ln_status read_model(ln_context *ctx, const char *source)
 {
-    const ln_read_options options = {.signature = signature, .rounding = rounding};
+    const ln_read_options options = {
+        .signature = signature, .rounding = rounding, .is_resizable = is_resizable};
     return ln_context_init_with(ctx, source, &options);
 }
 

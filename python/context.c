@@ -145,11 +145,13 @@ static int parse_source(core_options *options, PyObject *source)
 
 int core_options_parse(PyObject *args, PyObject *kwargs, core_options *out_options)
 {
-    static char *names[] = {
-        "source",       "name",       "weights",  "target",      "threads",
-        "memory_limit", "work_limit", "timeout",  "folder",      "files",
-        "symbols",      "strict",     "as_read",  "made_inputs", "symbols_may_be_missing",
-        "devices",      "failover",   "rounding", "signature",   NULL};
+    static char *names[] = {"source",     "name",        "weights",
+                            "target",     "threads",     "memory_limit",
+                            "work_limit", "timeout",     "folder",
+                            "files",      "symbols",     "strict",
+                            "as_read",    "made_inputs", "symbols_may_be_missing",
+                            "devices",    "failover",    "rounding",
+                            "signature",  "resizable",   NULL};
     core_options *options = out_options;
     memset(options, 0, sizeof *options);
     options->limits = ln_limits_default();
@@ -161,11 +163,11 @@ int core_options_parse(PyObject *args, PyObject *kwargs, core_options *out_optio
     options->kept = PyList_New(0);
     if (!options->kept ||
         !PyArg_ParseTupleAndKeywords(
-            args, kwargs, "O|zOznKddOO!O!ppOpO!pzz", names, &source, &options->name, &weights,
+            args, kwargs, "O|zOznKddOO!O!ppOpO!pzzp", names, &source, &options->name, &weights,
             &options->target, &threads, &memory, &work, &options->timeout, &folder, &PyDict_Type,
             &files, &PyDict_Type, &symbols, &options->is_strict, &options->is_as_read, &made_inputs,
             &options->symbols_may_be_missing, &PyDict_Type, &devices, &options->fails_over,
-            &options->rounding, &options->signature))
+            &options->rounding, &options->signature, &options->is_resizable))
         goto failed;
     if (PyList_Append(options->kept, args) < 0 ||
         (kwargs && PyList_Append(options->kept, kwargs) < 0))
@@ -239,7 +241,8 @@ static ln_status open_context(const core_options *options, ln_context_state stat
         LN_TRY(ln_context_add_file(ctx, options->file_names[i], options->files[i].buf,
                                    (size_t)options->files[i].len));
     const ln_read_options reading = {.signature = options->signature,
-                                     .rounding = options->rounding};
+                                     .rounding = options->rounding,
+                                     .is_resizable = options->is_resizable};
     LN_TRY(options->path
                ? ln_context_init_with(ctx, options->path, &reading)
                : ln_context_init_mem_with(ctx, options->bytes.buf, (size_t)options->bytes.len,

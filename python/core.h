@@ -112,7 +112,7 @@ typedef struct core_options {
     size_t threads;
     ln_limits limits;
     double timeout;
-    int is_strict, is_as_read, fails_over, symbols_may_be_missing;
+    int is_strict, is_as_read, is_resizable, fails_over, symbols_may_be_missing;
     const char *symbol_names[64];
     int symbol_from[64], symbol_to[64];
     size_t symbol_count;

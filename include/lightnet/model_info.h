@@ -6,6 +6,7 @@
 #ifndef LIGHTNET_MODEL_INFO_H
 #define LIGHTNET_MODEL_INFO_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -43,6 +44,10 @@ typedef struct ln_read_options {
     const char *rounding;  /* of int8 and uint8 in a TensorFlow Lite model: "float", as XNNPACK
                               rounds, or "reference", as its reference kernels do, to the bit;
                               NULL: "float" */
+    bool is_resizable;     /* dimensions of a TensorFlow Lite model are open, but for the last one
+                              of each input, and have the sizes of the file until others are given,
+                              as if its converter had left them open; false: those alone that the
+                              file leaves open */
 } ln_read_options;
 
 /* As `ln_context_init` and `ln_context_init_mem`, with options of `byte_count` bytes, as the

@@ -126,7 +126,7 @@ def _from_numbers(value, dtype):
 
 _LOAD_OPTIONS = ("weights", "target", "threads", "sessions", "memory_limit", "work_limit", "time_limit", "folder",
                  "files", "symbols", "strict", "as_read", "overridable", "devices", "failover", "rounding",
-                 "signature")
+                 "signature", "resizable")
 _COMPAT_OPTIONS = ("symbols_may_be_missing",)  # of lightnetrt.compat
 
 
@@ -158,6 +158,7 @@ _PATH = (lambda value: isinstance(value, (str, bytes, os.PathLike)), "a path")
 _OPTION_KINDS = {
     "threads": _COUNT, "sessions": _COUNT, "memory_limit": (_is_integer, "a number of bytes, an integer from 0 on"),
     "work_limit": _AMOUNT, "time_limit": _AMOUNT, "strict": _FLAG, "as_read": _FLAG, "failover": _FLAG,
+    "resizable": _FLAG,
     "weights": _PATH, "folder": _PATH, "target": (lambda value: isinstance(value, str), "archs such as 'cpu,ref'"),
     "files": (lambda value: _is_dict_of(value, lambda item: not isinstance(item, str)), "a dict of bytes by name"),
     "symbols": (lambda value: _is_dict_of(value, _is_size), "a dict such as {'batch': 4} or {'batch': (1, 32)}"),
@@ -239,6 +240,7 @@ def load(source, **options):
     rounding       of integers of 8 bits in a TensorFlow Lite model: "float", as XNNPACK rounds them, or "reference", as the
                    reference kernels do, to the bit
     signature      the entry of a TensorFlow Lite model that is read, by name, in place of its first subgraph
+    resizable      open all dimensions of inputs of a TensorFlow Lite model, but for their last one
     """
     return Model(source, **options)
 

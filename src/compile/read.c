@@ -55,6 +55,11 @@ static ln_status load_as_chosen(ln_serializer *serializer, ln_context *ctx, cons
     if (options->signature)
         return LN_FAIL(LN_UNSUPPORTED, "%s: a model of format '%s' has no signature '%s'", m->name,
                        serializer->name, options->signature);
+    if (options->is_resizable)
+        return LN_FAIL(LN_UNSUPPORTED,
+                       "%s: a model of format '%s' has the sizes that it states; leave out that it "
+                       "is resizable, which is for TensorFlow Lite",
+                       m->name, serializer->name);
     return LN_FAIL(LN_UNSUPPORTED,
                    "%s: a model of format '%s' has one rounding; leave '%s' out, which is for "
                    "TensorFlow Lite",
@@ -66,7 +71,7 @@ static ln_status load_with(ln_context *ctx, const model_source *m)
     const char *path = m->path, *name = m->name;
     ln_serializer *serializer;
     LN_TRY(ln_serializer_choose(path, m->bytes, m->byte_count, name, &serializer));
-    if (m->options->signature || m->options->rounding)
+    if (m->options->signature || m->options->rounding || m->options->is_resizable)
         return load_as_chosen(serializer, ctx, m);
     if (path && serializer->load_file)
         return serializer->load_file(serializer, ctx, path);

@@ -154,6 +154,17 @@ TEST(other_roundings_are_refused)
     ln_context_free(ctx);
 }
 
+TEST(other_formats_are_not_resizable)
+{
+    static const char net[] = "create(| dst=x | dtype=TL_FLOAT, dims=[1], data=[0]);";
+    ln_context *ctx = new_context();
+    const ln_read_options options = {.is_resizable = true};
+    CHECK_FAILS(ln_context_init_mem_with(ctx, net, sizeof net - 1, "a.net", &options),
+                LN_UNSUPPORTED);
+    CHECK_MESSAGE("a.net: a model of format 'il' has the sizes that it states");
+    ln_context_free(ctx);
+}
+
 TEST(options_of_other_sizes_are_read_as_far_as_they_go)
 {
     struct {
@@ -193,4 +204,5 @@ TEST(a_signature_without_memory_is_refused)
 TEST_LIST(a_file_is_read_by_a_signature, bytes_are_read_by_a_signature,
           what_no_signature_names_is_refused, a_rounding_is_chosen,
           a_rounding_and_a_signature_are_chosen_together, other_roundings_are_refused,
-          options_of_other_sizes_are_read_as_far_as_they_go, a_signature_without_memory_is_refused)
+          other_formats_are_not_resizable, options_of_other_sizes_are_read_as_far_as_they_go,
+          a_signature_without_memory_is_refused)

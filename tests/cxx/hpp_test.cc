@@ -111,7 +111,8 @@ static void what_fails_throws_with_the_reason() {
     CHECK(status_of([] { context::read("nowhere.onnx"); }, "nowhere.onnx") == LN_IO);
     CHECK(status_of([] { context::read(bytes_of("relu(src=x | dst=y |);")); }) != LN_OK);
     CHECK(status_of([] { context().init_signature("nowhere.tflite", "decode"); }, "nowhere.tflite") == LN_IO);
-    CHECK(status_of([] { context().init_with("nowhere.tflite", {.signature = nullptr, .rounding = "float"}); }) == LN_IO);
+    const ln_read_options reading = {.signature = nullptr, .rounding = "float", .is_resizable = false};
+    CHECK(status_of([&] { context().init_with("nowhere.tflite", reading); }) == LN_IO);
     context model = context::read(bytes_of(small));
     CHECK(status_of([&] { model.run(); }, "not loaded") == LN_STATE);
     CHECK(status_of([&] { model.compile("nobody"); }) == LN_NOT_FOUND);

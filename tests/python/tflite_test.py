@@ -243,9 +243,50 @@ class Values(unittest.TestCase):
         i.resize_tensor_input(0, [1, 1, 1, 1])
         self.assertRaisesRegex(ValueError, "size 8.*does not fit", i.allocate_tensors)
 
-    def test_finding_shapes_is_no_step_of_a_variable(self):
+    def test_sizes_that_the_file_states_are_replaced(self):
+        w, v = (np.random.default_rng(k).normal(size=shape).astype("f4") for k, shape in ((1, (3, 3, 3, 2)), (2, (4, 3))))
+
+        def model(batch, height, width):
+            out_h, out_w = -(-height // 2), -(-width // 2)
+            t = [tf.tensor("x", "float32", (batch, height, width, 2)), tf.constant("w", w), tf.constant("v", v),
+                 tf.tensor("c", "float32", (batch, out_h, out_w, 3)), tf.tensor("p", "float32", (batch, 3)),
+                 tf.constant("axes", np.int32([1, 2])), tf.tensor("y", "float32", (batch, 4))]
+            return tf.model(t, [("CONV_2D", ["x", "w", None], ["c"], {"padding": 0, "stride_h": 2, "stride_w": 2, "act": 1}),
+                                ("MEAN", ["c", "axes"], ["p"], {"keep_dims": 0}), ("FULLY_CONNECTED", ["p", "v", None], ["y"], {})],
+                            ["x"], ["y", "c"])
+        i = opened(model(1, 4, 4))
+        for shape in ((3, 5, 6, 2), (1, 9, 3, 2), (1, 4, 4, 2)):
+            i.resize_tensor_input(0, shape)
+            i.allocate_tensors()
+            stated = opened(model(*shape[:3]))
+            x = np.random.default_rng(shape[1]).normal(size=shape).astype("f4")
+            for each in (i, stated):
+                each.set_tensor(0, x)
+            self.assertEqual([d["shape"].tolist() for d in i.get_tensor_details()],
+                             [d["shape"].tolist() for d in stated.get_tensor_details()])
+            for each in (i, stated):
+                each.invoke()
+            for index in (1, 2):
+                np.testing.assert_allclose(i.get_tensor(index), stated.get_tensor(index), rtol=1e-5, atol=1e-6)
+        self.assertEqual(i.get_input_details()[0]["shape_signature"].tolist(), [1, 4, 4, 2])
+        self.assertRaisesRegex(ValueError, "dimension 0 of tensor 'x' is 1 in the model", i.resize_tensor_input, 0, (2, 4, 4, 2), True)
+        self.assertRaisesRegex(ValueError, "dimension 3 of tensor 'x' is 2 in the model", i.resize_tensor_input, 0, (1, 4, 4, 3))
+
+    def test_sizes_that_operators_need_are_not_replaced(self):
+        t = [tf.constant("s", np.int32([1, 4, 4, 2])), tf.constant("w", np.ones((2, 2, 2, 3), "f4")), tf.tensor("x", "float32", (1, 2, 2, 3)),
+             tf.tensor("y", "float32", (1, 4, 4, 2))]
+        data = tf.model(t, [("TRANSPOSE_CONV", ["s", "w", "x"], ["y"], {"padding": 1, "stride_h": 2, "stride_w": 2})], ["x"], ["y"])
+        i = opened(data)
+        self.assertRaisesRegex(ValueError, "dimension 1 of tensor 'x' is 2 in the model, and has to be: .*TRANSPOSE_CONV",
+                               i.resize_tensor_input, 0, (1, 3, 2, 3))
+        i.resize_tensor_input(1, (1, 8, 4, 2))
+        i.allocate_tensors()
+        i.invoke()
+        self.assertEqual(i.get_tensor(1).shape, (1, 4, 4, 2))
+
+    def check_a_variable_of_one(self, shape, signature):
         handle = ("VAR_HANDLE", [], ["h"], {"name": "count"})
-        t = [tf.tensor("x", "float32", (1,), signature=(-1,)), tf.tensor("y", "float32", (1,), signature=(-1,)),
+        t = [tf.tensor("x", "float32", shape, signature=signature), tf.tensor("y", "float32", shape, signature=signature),
              tf.tensor("h", "resource"), tf.tensor("old", "float32", (1,)), tf.tensor("new", "float32", (1,)),
              tf.constant("one", np.float32([1]))]
         ops = [("CALL_ONCE", [], [], {"subgraph": 1}), handle, ("READ_VARIABLE", ["h"], ["old"], None),
@@ -253,11 +294,16 @@ class Values(unittest.TestCase):
         once = [tf.tensor("h", "resource"), tf.constant("first", np.float32([0]))]
         i = opened(tf.model(t, ops, ["x"], ["y"], [(once, [handle, ("ASSIGN_VARIABLE", ["h", "first"], [], None)], [], [])]))
         for step, count in enumerate((1, 3, 3, 2), 1):
-            i.resize_tensor_input(0, [count])
+            sizes = [count, *shape[1:]]
+            i.resize_tensor_input(0, sizes)
             i.allocate_tensors()
-            self.assertEqual(i.get_output_details()[0]["shape"].tolist(), [count])
+            self.assertEqual(i.get_output_details()[0]["shape"].tolist(), sizes)
             i.invoke()
-            self.assertEqual(i.get_tensor(1).tolist(), [step] * count)
+            self.assertEqual(i.get_tensor(1).tolist(), np.full(sizes, step).tolist())
+
+    def test_finding_shapes_is_no_step_of_a_variable(self):
+        self.check_a_variable_of_one((1,), (-1,))
+        self.check_a_variable_of_one((1, 1), None)
 
     def test_variables_go_on_and_start_afresh(self):
         i = opened(make_seeds.variables())

@@ -296,6 +296,27 @@ def test_a_rounding_is_chosen():
     run("run", "m.net", "--rounding=float", "--zero", code=1, err="a model of format 'il' has one rounding; leave 'float' out")
 
 
+def test_sizes_that_a_file_states_are_opened():
+    w = np.random.default_rng(3).normal(size=(3, 1, 1, 2)).astype("f4")
+    t = [tf.tensor("x", "float32", (1, 4, 4, 2)), tf.constant("w", w), tf.tensor("y", "float32", (1, 2, 2, 3))]
+    write("m.tflite", tf.model(t, [("CONV_2D", ["x", "w", None], ["y"], {"padding": 1, "stride_h": 2, "stride_w": 2})], ["x"], ["y"]))
+    x = np.random.default_rng(4).normal(size=(2, 9, 7, 2)).astype("f4")
+    np.save("x.npy", x)
+    np.save("narrow.npy", x[..., :1])
+    run("run", "m.tflite", "-i", "x.npy", code=1, err="x")
+    run("run", "m.tflite", "--resizable", "-i", "narrow.npy", code=1, err="x")
+    run("convert", "m.tflite", "--resizable", "-o", "open.onnx")
+    for model, *options in (["m.tflite", "--resizable"], ["open.onnx"]):
+        run("run", model, *options, "-i", "x.npy", "-o", "out.npy")
+        np.testing.assert_allclose(np.load("out.npy"), x[:, ::2, ::2] @ w[:, 0, 0].T, rtol=1e-5, atol=1e-6)
+    run("run", "m.tflite", "--resizable", "--zero", out="[1, 2, 2, 3]")
+    write("shaped.tflite", make_seeds.conv())
+    run("run", "shaped.tflite", "--resizable", "--zero")
+    run("run", "shaped.tflite", "--resizable", "-i", "x.npy", code=1, err="48 elements do not fit a shape of 8")
+    run("convert", "m.tflite", "-o", "m.net")
+    run("run", "m.net", "--resizable", "--zero", code=1, err="a model of format 'il' has the sizes that it states; leave out that it is resizable")
+
+
 def test_a_signature_is_read_by_its_name():
     write("m.tflite", make_seeds.entries())
     x = np.float32([[6, -8], [3, 5]])

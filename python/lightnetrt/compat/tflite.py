@@ -162,15 +162,13 @@ class Interpreter:
             raise ValueError(f"Unrecognized passed in op resolver type: {experimental_op_resolver_type}")
         if resolver == "BUILTIN_REF":
             options["rounding"] = "reference"
+        self._source, self._options, self._variables = source, options, []
         try:
-            model = lightnetrt.load(source, **options)
-            self._variables = list(model.metadata.defaults)
-            if self._variables:
-                model = lightnetrt.load(source, overridable=self._variables, **options)
+            self._load()
         except (lightnetrt.FormatError, lightnetrt.UnsupportedError) as reason:
             raise ValueError(str(reason)) from None
-        self._model = model
-        self._source, self._threads, self._others, self._resolver = source, num_threads, {}, experimental_op_resolver_type
+        model = self._model
+        self._threads, self._others, self._resolver = num_threads, {}, experimental_op_resolver_type
         properties = model.metadata.properties
         report = lightnetrt.preflight(source)
         stated = dict(report["inputs"] + report["outputs"])  # "FLOAT32[?, 3]", whatever size an open dimension has until a run
@@ -193,14 +191,20 @@ class Interpreter:
                 before, after = text.split(" -> ", 1)
                 self._signatures[key] = _read_ends(before), _read_ends(after)
         self._state = {}
-        self._is_allocated = self._is_resized = False
+        self._is_allocated = self._is_resized = self._is_open = False
+
+    def _load(self, **more):
+        self._model = lightnetrt.load(self._source, **self._options, **more)
+        self._variables = list(self._model.metadata.defaults)
+        if self._variables:
+            self._model = lightnetrt.load(self._source, overridable=self._variables, **self._options, **more)
 
     # ---- Tensors ----
 
     def allocate_tensors(self):
         """Gives inputs that have no value of their shape zeros. After another shape, a run on zeros says those of the outputs."""
         self._give_zeros()
-        if self._is_resized and any(-1 in tensor.signature for tensor in self._outputs):
+        if self._is_resized and (self._is_open or any(-1 in tensor.signature for tensor in self._outputs)):
             results = self._model.run({tensor.name: numpy.zeros(tensor.shape, tensor.dtype) for tensor in self._inputs})
             for tensor in self._outputs:
                 tensor.shape, tensor.value = numpy.shape(results[tensor.name]), None
@@ -240,20 +244,34 @@ class Interpreter:
         tensor.value = value.copy()
 
     def resize_tensor_input(self, input_index, tensor_size, strict=False):
-        """Another shape; `allocate_tensors` follows. Dimensions that the file leaves open alone change, `strict` or not. That of an
-        output follows from those of the inputs, whatever is given."""
+        """Another shape; `allocate_tensors` follows. `strict` leaves sizes that the file states as they are; else all dimensions may
+        change but the last one. That of an output follows from those of the inputs, whatever is given."""
         tensor = self._tensor(input_index)
         shape = tuple(int(size) for size in tensor_size)
         if len(shape) != len(tensor.signature):
             raise ValueError(f"tensor '{tensor.name}' has {len(tensor.signature)} dimensions, not {len(shape)}")
         for i, (size, stated) in enumerate(zip(shape, tensor.signature)):
-            if size != stated and stated >= 0:
-                raise ValueError(f"dimension {i} of tensor '{tensor.name}' is {stated} in the model; to run it with {size}, convert "
-                                 "it with an open dimension")
             if size < 0:
                 raise ValueError(f"dimension {i} of tensor '{tensor.name}' cannot be {size}")
+            if size == stated or stated < 0:
+                continue
+            if strict or i + 1 == len(shape):
+                raise ValueError(f"dimension {i} of tensor '{tensor.name}' is {stated} in the model; to run it with {size}, convert "
+                                 "it with an open dimension")
+            if tensor in self._inputs:
+                self._open(f"dimension {i} of tensor '{tensor.name}' is {stated} in the model, and has to be")
         tensor.shape = shape
         self._is_allocated, self._is_resized = False, True
+
+    def _open(self, why):
+        """Lets inputs have sizes that are not those of the file."""
+        if self._is_open:
+            return
+        try:
+            self._load(resizable=True)
+        except lightnetrt.Error as reason:
+            raise ValueError(f"{why}: {reason}") from None
+        self._is_open = True
 
     def get_tensor(self, tensor_index, subgraph_index=0):
         """A copy of the value: of an input as set, of an output as the last run made it."""

@@ -171,6 +171,13 @@ static void read_data(ln_tflite_builder *b, ln_tflite_tensor *t)
     t->is_const = t->data.count > 0 && !ln_tflite_is_sparse(b, t);
 }
 
+// Channels stay what they are.
+static void open_shape(ln_tflite_tensor *t)
+{
+    for (int i = 0; i + 1 < t->ndim; i++)
+        t->dims[i] = -1;
+}
+
 static void read_tensor(ln_tflite_builder *b, ln_flat_table table, ln_tflite_tensor *t)
 {
     int64_t type = ln_flat_number(b->file, table, 1, LN_FLAT_I8, 0);
@@ -182,6 +189,8 @@ static void read_tensor(ln_tflite_builder *b, ln_flat_table table, ln_tflite_ten
     read_shape(b, t);
     read_scales(b, t);
     read_data(b, t);
+    if (b->is_resizable && !t->is_const)
+        open_shape(t);
 }
 
 static void read_tensors(ln_tflite_builder *b, ln_flat_table subgraph)
@@ -551,6 +560,7 @@ static void read_options(ln_tflite_builder *b, const ln_read_options *options)
     if (!b->is_reference && strcmp(rounding, "float") != 0)
         ln_tflite_stop(b, LN_INVALID, "the rounding '%s' is unknown; it is 'float' or 'reference'",
                        rounding);
+    b->is_resizable = options->is_resizable;
     if (options->signature && ln_tflite_is_going(b))
         ln_tflite_choose(b, options->signature);
 }

@@ -148,6 +148,7 @@ typedef struct ln_tflite_builder {
     size_t op_count, graph_count;         // in all
     bool is_first_run;                    // it is run once, before the others
     bool is_reference;                    // integers of 8 bits are computed in fixed point, too
+    bool is_resizable;                    // sizes that are stated hold for channels alone
     int64_t once[LN_TFLITE_MAX_ONCE];
     size_t once_count;
     ln_tflite_state *states;
