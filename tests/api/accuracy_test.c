@@ -202,6 +202,10 @@ static const row rows[] = {
                       "kernel_params=[0.5, 0.25, 0], vectors_per_class=[1, 1], "
                       "support_vectors=[0.7, 0.3, 0.9, 1.1, 0.2, 0.6], coefficients=[0.8, 0.4], "
                       "rho=[0.1], classlabels_ints=[0, 1]);\n"},
+    {"lrn_cpu", "5 channels", 0.5, 4,
+     INPUT("[2, 9, 1100]") "lrn(src=x | dst=y | size=5, alpha=0.5, bias=2);\n"},
+    {"lrn_cpu", "64 channels", 0.5, 4,
+     INPUT("[1, 70, 40]") "lrn(src=x | dst=y | size=64, alpha=2, beta=1);\n"},
     {"reduce_cpu", "sum, rows", 0.5, 1,
      INPUT("[30, 1000]") "reduce(src=x | dst=y | kind=sum, axes=[1]);\n"},
     {"reduce_cpu", "sum, columns", 0.5, 1,

@@ -69,7 +69,7 @@ static const struct {
 } long_models[] = {
     {"(matmul_ref)", "input(| dst=x | dtype=TL_FLOAT, dims=[3000, 3000]);"
                      "MatMul(A=x, B=x | Y=a |); MatMul(A=a, B=x | Y=y |);"},
-    {"(LRN_ref)", "input(| dst=x | dtype=TL_FLOAT, dims=[1, 2048, 64, 64]);"
+    {"(lrn_ref)", "input(| dst=x | dtype=TL_FLOAT, dims=[1, 2048, 64, 64]);"
                   "LRN(X=x | Y=y | size=2001);"},
     {"(deconv_ref)",
      "input(| dst=x | dtype=TL_FLOAT, dims=[1, 64, 64, 64]);"

@@ -506,8 +506,16 @@ def normalisation(cases):
         of = (of - of.mean(2, keepdims=True)) / np.sqrt(of.var(2, keepdims=True) + epsilon)
         return of.reshape(x.shape) * s.reshape(4, 1, 1) + b.reshape(4, 1, 1)
 
+    def lrn(x, size=3, alpha=single(1e-4), beta=0.75, bias=1.0):
+        before, after = (size - 1) // 2, size // 2
+        squares = np.pad(x * x, ((0, 0), (before, after), (0, 0), (0, 0)))
+        return x / (bias + alpha / size * sum(squares[:, i:i + x.shape[1]] for i in range(size))) ** beta
+
     cases.of_floats("InstanceNormalization", [x, s, b], instance)
     cases.of_floats("InstanceNormalization", [x, s, b], lambda *of: instance(*of, 0.125), {"epsilon": 0.125}, "epsilon")
+    cases.of_floats("LRN", [x], lrn, {"size": 3})
+    for size, params in ((2, {"alpha": 0.5}), (3, {"alpha": 2.0, "beta": 0.5}), (4, {"alpha": 0.5, "bias": 2.5}), (9, {"alpha": 2.0})):
+        cases.of_floats("LRN", [x], lambda x: lrn(x, size, **params), {"size": size, **params}, "_".join(("", str(size), *params)))
     cases.of_floats("GroupNormalization", [x, s, b], group, {"num_groups": 2})
     cases.of_floats("GroupNormalization", [x, s, b], lambda *of: group(*of, 2, 0.125), {"num_groups": 2, "epsilon": 0.125}, "epsilon")
     cases.of_floats("GroupNormalization", [x, s, b], group, {"num_groups": 2, "stash_type": 10}, "stash_type")

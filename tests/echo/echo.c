@@ -820,6 +820,7 @@ static const char *const core_types[] = {
     "groupnorm(*)",
     "layernorm(*)",
     "linear(*)",
+    "lrn(*)",
     "matmul(*)",
     "pad(*)",
     "pool(*)",

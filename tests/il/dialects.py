@@ -123,6 +123,8 @@ CASES = [
      "RMSNormalization(X=x, scale=r | Y=y |);"),
     ("groups of channels", X + NORM, "groupnorm(src=x, scale=s, offset=o | dst=y | groups=2);",
      "GroupNormalization(X=x, scale=s, bias=o | Y=y | num_groups=2);"),
+    ("neighbouring channels", X, "lrn(src=x | dst=y | size=2, alpha=0.5, beta=0.5, bias=2);",
+     "LRN(X=x | Y=y | size=2, alpha=0.5, beta=0.5, bias=2);"),
     ("channels by themselves", X + NORM, "groupnorm(src=x, scale=s, offset=o | dst=y |);",
      "InstanceNormalization(input=x, scale=s, B=o | output=y |);"),
     ("scales that are attributes", X,

@@ -45,6 +45,7 @@ written = set()
 # Types that no rule and no pass of those networks is about.
 MORE = {
     "cumsum": "create(| dst=k | dtype=TL_INT64, dims=[], data=[1]); cumsum(src=x, axis=k | dst=y | exclusive=1);",
+    "lrn": "lrn(src=x | dst=y | size=2, alpha=0.5, beta=0.5, bias=2);",
     "trilu": "trilu(src=x | dst=y | upper=0);",
     "einsum": "create(| dst=w | dtype=TL_FLOAT, dims=[4, 5], ran=[-1, 1]); einsum(src1=x, src2=w | dst=y | equation=\"abc,cd->adb\");",
     "rnn": "create(| dst=w | dtype=TL_FLOAT, dims=[1, 8, 4], ran=[-1, 1]);\n"

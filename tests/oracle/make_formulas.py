@@ -719,6 +719,16 @@ def line_cases():
                 return rounded(total, dtype) if is_floating(dtype) else wrapped(total, dtype)
 
             case.expect(dst=made(dtype, [2, 5, 3], at))
+        if is_floating(dtype):
+            case = Case(f'lrn_{end}')
+            src = case.some('src', [2, 5, 3], dtype, -9, 9)[2]
+            case.op('lrn', {'src': 'src'}, {'dst': 'dst'}, size=4, alpha=0.5, beta=0.75, bias=2)
+
+            def normalized(o, k, i):
+                squares = sum(src[(o * 5 + m) * 3 + i] ** 2 for m in range(5) if k - 1 <= m <= k + 2)
+                return rounded(src[(o * 5 + k) * 3 + i] / (2 + 0.125 * squares) ** 0.75, dtype)
+
+            case.expect(dst=made(dtype, [2, 5, 3], normalized))
         for upper in (0, 1):
             case = Case(f'trilu_{end}_{upper}')
             src = case.some('src', [2, 3, 4], dtype, 1, 9)[2]

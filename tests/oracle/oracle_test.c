@@ -59,6 +59,7 @@ static const struct {
     {"scale_shift", 2e-7, 2e-6, "a product and a sum of values near 1, then as act"},
     {"layernorm", 1e-6, 1e-5, "results near 0 are differences"},
     {"groupnorm", 1e-6, 1e-5, "as layernorm"},
+    {"lrn", 0, 2e-6, "a sum of squares and a power: right to a few units in the last place"},
     {"attention", 1e-6, 1e-5, "as softmax, then a sum of values near 1"},
     {"conv2d_nhwc_cpu", 3e-7, 1e-5, "as conv2d; Winograd's algorithms lose some bits more"},
     {"conv2d_maxpool_nhwc_cpu", 3e-7, 1e-5, "as conv2d_nhwc"},

@@ -65,8 +65,9 @@ static const struct {
     int since;
     const char *optypes; // each between blanks
 } lasting[] = {
-    {1, " Conv ConvTranspose Gather GlobalAveragePool GlobalMaxPool Identity Not Shape Softplus "
-        "Softsign Transpose "},
+    {1,
+     " Conv ConvTranspose Gather GlobalAveragePool GlobalMaxPool Identity LRN Not Shape Softplus "
+     "Softsign Transpose "},
     {2, " GlobalLpPool "},
     {4, " Concat "},
     {6, " Abs Elu Exp HardSigmoid InstanceNormalization LeakyRelu Log Neg Reciprocal Relu Selu "

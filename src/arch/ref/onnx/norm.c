@@ -333,7 +333,7 @@ ln_status ln_ref_onnx_rms_normalization(ln_call *call)
 
 // ---- Neighbouring channels ----
 
-ln_status ln_ref_onnx_lrn(ln_call *call)
+ln_status ln_ref_lrn(ln_call *call)
 {
     const tl_tensor *src = ln_call_in(call, 0);
     tl_tensor *dst = ln_call_dst(call, 0);
