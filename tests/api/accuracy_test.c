@@ -234,6 +234,10 @@ static const row rows[] = {
      INPUT("[30, 1000]") "reduce(src=x | dst=y | kind=l2, axes=[1]);\n"},
     {"reduce_cpu", "l2, columns", 0.5, 1,
      INPUT("[3, 100, 33]") "reduce(src=x | dst=y | kind=l2, axes=[1]);\n"},
+    {"reduce_cpu", "log_sum_exp, rows", 0.5, 8,
+     INPUT("[30, 1000]") "reduce(src=x | dst=y | kind=log_sum_exp, axes=[1]);\n"},
+    {"reduce_cpu", "log_sum_exp, columns", 0.5, 8,
+     INPUT("[3, 100, 33]") "reduce(src=x | dst=y | kind=log_sum_exp, axes=[1]);\n"},
     {"rnn_cpu", "lstm, 30 steps", 0.1, 0.5,
      INPUT("[30, 1, 20]") CONSTANT("w", "[1, 64, 20]")
          CONSTANT("r", "[1, 64, 16]") "rnn(src=x, weight=w, recurrence=r | dst=y | kind=lstm);\n"},

@@ -12,6 +12,7 @@
 #include "arch/cpu/functions.h"
 #include "arch/cpu/isa.h"
 #include "arch/cpu/kernels/reduce/reduce.h"
+#include "arch/cpu/log_sum_exp.h"
 #include "op/prepare.h"
 
 // The data as [outer, count, inner], where the reduced axes are neighbours. Axes of one element are
@@ -43,12 +44,14 @@ static ln_status lines_of(ln_call *call, ln_lines *out_lines)
     return LN_OK;
 }
 
-// What the kernels know; the root of l2 is taken afterwards. LN_REDUCE_COUNT: nothing of the sort.
+// What the kernels know: of log_sum_exp the largest, which it begins with; of l2 what the root is
+// taken of afterwards. LN_REDUCE_COUNT: nothing of the sort.
 static ln_reduce kernel_of(ln_reduce_kind kind)
 {
     switch (kind) {
     case LN_REDUCE_TO_SUM: return LN_REDUCE_SUM;
     case LN_REDUCE_TO_MEAN: return LN_REDUCE_MEAN;
+    case LN_REDUCE_TO_LOG_SUM_EXP:
     case LN_REDUCE_TO_MAX: return LN_REDUCE_MAX;
     case LN_REDUCE_TO_MIN: return LN_REDUCE_MIN;
     case LN_REDUCE_TO_L1: return LN_REDUCE_ABS;
@@ -161,6 +164,8 @@ ln_status ln_cpu_reduce(ln_call *call)
                                .x = ln_call_in(call, 0)->data,
                                .y = dst->data};
     ln_reduce_f32(ln_cpu_isa_get(), &args, ln_cpu_call_pool(call));
+    if (r->kind == LN_REDUCE_TO_LOG_SUM_EXP)
+        ln_cpu_log_sum_exp(&r->lines, args.x, args.y, ln_cpu_call_pool(call));
     if (r->kind != LN_REDUCE_TO_L2)
         return LN_OK;
     LN_TRY(ln_cpu_act(ln_cpu_call_pool(call), dst, dst, LN_ACT_SQRT, 0, 0));
