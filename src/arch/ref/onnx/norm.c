@@ -7,6 +7,7 @@
 
 #include "arch/ref/functions.h"
 #include "arch/ref/onnx/elementwise_rows.h"
+#include "arch/ref/onnx/norm_floats.h"
 #include "base/deadline.h"
 #include "tensor/elem.h"
 
@@ -42,6 +43,39 @@ static ln_status walk_parts(ln_call *call, const ln_norm *norm, ln_ref_rows *row
     return LN_OK;
 }
 
+// The floats of a row that belongs to one part, else NULL.
+static const float *floats_of_part(const ln_norm *norm, const ln_ref_rows *rows)
+{
+    bool is_one_part = norm->src->dtype == TL_FLOAT && rows->step[0] == 0;
+    return is_one_part ? (const float *)norm->src->data + rows->start : NULL;
+}
+
+static void add_row(ln_norm *norm, const ln_ref_rows *rows)
+{
+    const float *floats = floats_of_part(norm, rows);
+    if (floats) {
+        norm->mean[rows->at[0]] += ln_sum_of_floats(floats, rows->len);
+        return;
+    }
+    for (size_t i = 0; i < rows->len; i++)
+        norm->mean[ln_ref_rows_at(rows, 0, i)] += ln_elem_real(norm->src, rows->start + i);
+}
+
+static void add_squares_of_row(ln_norm *norm, const ln_ref_rows *rows)
+{
+    const float *floats = floats_of_part(norm, rows);
+    if (floats) {
+        size_t part = rows->at[0];
+        norm->inverse[part] += ln_squares_of_floats(floats, rows->len, norm->mean[part]);
+        return;
+    }
+    for (size_t i = 0; i < rows->len; i++) {
+        size_t part = ln_ref_rows_at(rows, 0, i);
+        double x = ln_elem_real(norm->src, rows->start + i) - norm->mean[part];
+        norm->inverse[part] += x * x;
+    }
+}
+
 // Fills in `mean`, and into `inverse` the variance; the mean stays 0, and the variance is the mean
 // of squares, if not `is_centered`.
 static ln_status measure(ln_call *call, ln_norm *norm, bool is_centered)
@@ -51,17 +85,12 @@ static ln_status measure(ln_call *call, ln_norm *norm, bool is_centered)
     LN_TRY(walk_parts(call, norm, &rows, 1));
     if (is_centered) {
         while (ln_ref_rows_next(&rows))
-            for (size_t i = 0; i < rows.len; i++)
-                norm->mean[ln_ref_rows_at(&rows, 0, i)] += ln_elem_real(norm->src, rows.start + i);
+            add_row(norm, &rows);
         for (size_t p = 0; p < norm->part_count; p++)
             norm->mean[p] /= count;
     }
     while (ln_ref_rows_next(&rows))
-        for (size_t i = 0; i < rows.len; i++) {
-            size_t part = ln_ref_rows_at(&rows, 0, i);
-            double x = ln_elem_real(norm->src, rows.start + i) - norm->mean[part];
-            norm->inverse[part] += x * x;
-        }
+        add_squares_of_row(norm, &rows);
     for (size_t p = 0; p < norm->part_count; p++)
         norm->inverse[p] /= count;
     return LN_OK;
@@ -85,15 +114,35 @@ static inline void apply_at(const ln_norm *norm, const ln_ref_rows *rows, size_t
     ln_elem_set_real(norm->dst, rows->start + i, x);
 }
 
+// Floats of one part, one scale and one bias. What adds nothing is -0, which keeps the sign of 0.
+static void apply_to_floats(const ln_norm *norm, const ln_ref_rows *rows, const float *x)
+{
+    const double scale = norm->scale ? ln_elem_real(norm->scale, rows->at[1]) : 1;
+    const double bias = norm->bias ? ln_elem_real(norm->bias, rows->at[2]) : -0.0;
+    const double mean = norm->mean[rows->at[0]], inverse = norm->inverse[rows->at[0]];
+    ln_scale_floats(rows->len, x, mean, inverse, scale, bias,
+                    (float *)norm->dst->data + rows->start);
+}
+
+static void apply_to_row(const ln_norm *norm, const ln_ref_rows *rows)
+{
+    const float *floats = floats_of_part(norm, rows);
+    if (floats && norm->dst->dtype == TL_FLOAT && rows->step[1] == 0 && rows->step[2] == 0) {
+        apply_to_floats(norm, rows, floats);
+        return;
+    }
+    for (size_t i = 0; i < rows->len; i++) {
+        size_t part = ln_ref_rows_at(rows, 0, i);
+        apply_at(norm, rows, i, norm->mean[part], norm->inverse[part]);
+    }
+}
+
 static ln_status apply(ln_call *call, const ln_norm *norm)
 {
     ln_ref_rows rows;
     LN_TRY(walk_parts(call, norm, &rows, 3));
     while (ln_ref_rows_next(&rows))
-        for (size_t i = 0; i < rows.len; i++) {
-            size_t part = ln_ref_rows_at(&rows, 0, i);
-            apply_at(norm, &rows, i, norm->mean[part], norm->inverse[part]);
-        }
+        apply_to_row(norm, &rows);
     return LN_OK;
 }
 
