@@ -758,6 +758,36 @@ def line_cases():
                     **({'k': k} if k < n else {}))
             case.expect(**{name: tensor(dtype, [k], [numbers[i] for i in found]),
                            f'{name}_at': tensor('TL_INT64', [k], found)})
+    for dtype in ('TL_FLOAT', 'TL_DOUBLE', 'TL_INT64', 'TL_UINT8'):
+        top_k_of_many(dtype)
+
+
+def top_k_of_many(dtype):
+    """Rows of 40 of few different numbers, in the middle of three axes and as the last one; none to all of them."""
+    case = Case(f'topk_many_{dtype[3:].lower()}')
+    numbers = [case.random.randint(0, 9) for _ in range(240)]
+    if is_floating(dtype):
+        numbers = [NAN if x == 9 else INF if x == 8 else -INF if x == 7 else -0.0 if x == 6 else 4.0 - x for x in numbers]
+    case.give('middle', tensor(dtype, [2, 40, 3], numbers))
+    case.give('last', tensor(dtype, [6, 40], numbers))
+    for k, largest, nan_last in itertools.product((0, 1, 3, 10, 11, 40), (0, 1), (False, True)):
+        def order(x):
+            if x != x:
+                return (1, 0) if nan_last or not largest else (-1, 0)
+            return (0, -x if largest else x)
+
+        end = f'{k}_{largest}{int(nan_last)}'
+        for src, dims, inner in (('middle', [2, k, 3], 3), ('last', [6, k], 1)):
+            def first(o, i):
+                row = [numbers[(o * 40 + n) * inner + i] for n in range(40)]
+                return [(row[n], n) for n in sorted(range(40), key=lambda n: order(row[n]))[:k]]
+
+            rows = {(o, i): first(o, i) for o in range(6 // inner) for i in range(inner)}
+            found = [rows[o, i][n] for o in range(6 // inner) for n in range(k) for i in range(inner)]
+            case.op('topk', {'src': src}, {'dst': f'{src}_{end}', 'index': f'{src}_at_{end}'}, axis=1, k=k,
+                    largest=largest, nan_last=nan_last)
+            case.expect(**{f'{src}_{end}': tensor(dtype, dims, [x for x, _ in found]),
+                           f'{src}_at_{end}': tensor('TL_INT64', dims, [n for _, n in found])})
 
 
 def recurrent_cases():

@@ -104,6 +104,7 @@ typedef struct column {
     const char *data;
     size_t stride; // in bytes
     tl_dtype dtype;
+    tl_cmp_func compare;
     bool is_largest, has_nan_last;
 } column;
 
@@ -116,20 +117,47 @@ static bool comes_first(const void *context, int a, int b)
         if (isnan(x) || isnan(y))
             return !isnan(x);
     }
-    int order = tl_cmp(pa, pb, c->dtype);
+    int order = c->compare(pa, pb);
     return c->is_largest ? order > 0 : order < 0;
 }
 
-// The first `wanted` of `count` positions in order.
-static void sort_column(const column *c, int *order, int count, int64_t wanted)
+// The same where no two are equal.
+static bool is_ahead(const void *context, int a, int b)
 {
-    for (int i = 0; i < count; i++)
+    return comes_first(context, a, b) || (a < b && !comes_first(context, b, a));
+}
+
+// Restores the heap below position `at` of it: no parent is ahead of its children.
+static void sift_down(const column *c, int *heap, int count, int at)
+{
+    int moved = heap[at], child;
+    for (; (child = 2 * at + 1) < count; at = child) {
+        if (child + 1 < count && is_ahead(c, heap[child], heap[child + 1]))
+            child++;
+        if (is_ahead(c, heap[child], moved))
+            break;
+        heap[at] = heap[child];
+    }
+    heap[at] = moved;
+}
+
+// The first `wanted` of `count` positions in order. A few of many are found in a heap whose root is
+// the last of those found so far: most elements are compared with it alone.
+static void sort_column(const column *c, int *order, int count, int wanted)
+{
+    bool is_few = wanted <= count / 4;
+    int sorted = is_few ? wanted : count;
+    for (int i = 0; i < sorted; i++)
         order[i] = i;
-    if (wanted > 1)
-        ln_sort_positions(order, order + count, count, comes_first, c);
-    for (int i = 1; wanted == 1 && i < count; i++)
-        if (comes_first(c, i, order[0]))
+    for (int i = wanted / 2 - 1; is_few && i >= 0; i--)
+        sift_down(c, order, wanted, i);
+    for (int i = wanted; is_few && i < count && !ln_deadline_passed_at((size_t)i); i++) {
+        if (comes_first(c, i, order[0])) {
             order[0] = i;
+            sift_down(c, order, wanted, 0);
+        }
+    }
+    ln_sort_positions(order, order + count, sorted, is_ahead, c);
 }
 
 ln_status ln_ref_topk(ln_call *call)
@@ -154,13 +182,14 @@ ln_status ln_ref_topk(ln_call *call)
     size_t size = tl_size_of(data->dtype);
     column c = {.stride = (size_t)inner * size,
                 .dtype = data->dtype,
+                .compare = tl_cmp_getfunc(data->dtype),
                 .is_largest = ln_call_int(call, "largest") != 0,
                 .has_nan_last = ln_call_int(call, "nan_last") != 0};
     for (int64_t row = 0; row < data->len / count; row++) {
         int64_t from = row / inner * count * inner + row % inner;
         int64_t to = row / inner * k * inner + row % inner;
         c.data = (const char *)data->data + (size_t)from * size;
-        sort_column(&c, order, count, k);
+        sort_column(&c, order, count, (int)k);
         for (int64_t i = 0; i < k; i++) {
             if (values)
                 LN_TRY(ln_move_run(call, 0, to + i * inner, data, from + order[i] * inner, 1));
@@ -183,6 +212,7 @@ ln_status ln_ref_sort1d_by_key(ln_call *call)
     const column c = {.data = keys->data,
                       .stride = tl_size_of(keys->dtype),
                       .dtype = keys->dtype,
+                      .compare = tl_cmp_getfunc(keys->dtype),
                       .is_largest = tl_sort_dir_from_str(ln_call_string(call, "dir")) ==
                                     TL_SORT_DIR_DESCENDING,
                       .has_nan_last = true};
