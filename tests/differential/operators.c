@@ -637,6 +637,11 @@ static bool known_param(test_random *random, const model *m, const model_op *op,
                      : chance(random, 40)
                          ? 1
                          : 1 + (int)test_random_below(random, (size_t)(size - start)));
+    } else if (is_type(op->optype, "lrn LRN") && strcmp(pname, "size") == 0) {
+        snprintf(value, len, "%d", PICK(random, 1, 2, 3, 5, 70));
+    } else if (is_type(op->optype, "lrn LRN")) {
+        static const char *const numbers[] = {"0.5", "0.75", "1", "2", "0.001"};
+        snprintf(value, len, "%s", numbers[test_random_below(random, 5)]);
     } else if (is_type(pname, "size stride dilation output_padding") && x) {
         for (int d = 0; d < spatial; d++)
             ints[d] = strcmp(pname, "output_padding") == 0 ? PICK(random, 0, 0, 1)
