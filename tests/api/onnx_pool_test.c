@@ -249,6 +249,35 @@ TEST(what_does_not_fit_is_refused_with_a_reason)
         onnx_check_refused(wrong[i].text, wrong[i].words);
 }
 
+// The positions are those in an image of 2 x 4, whatever the output is.
+TEST(maxima_go_to_their_rows_in_images_of_another_size)
+{
+    static const struct {
+        const char *shape;
+        int len, first, second; // where 1 and 6 are
+    } rows[] = {{"2, 4", 8, 1, 6}, {"3, 4", 12, 1, 6}, {"2, 5", 10, 1, 7}, {"2, 3", 6, 1, 5}};
+    for (size_t r = 0; r < sizeof rows / sizeof rows[0]; r++) {
+        char text[512];
+        snprintf(
+            text, sizeof text,
+            ONNX_INPUT("x", "1, 1, 1, 2") ONNX_INT64(
+                "i",
+                "1, 1, 1, 2") "create(| dst=o | dtype=TL_INT64, dims=[4], data=[1, 1, %s]);\n"
+                              "MaxUnpool(X=x, I=i, output_shape=o | output=y | kernel_shape=[2, 2], "
+                              "strides=[2, 2]);\n",
+            rows[r].shape);
+        ln_context *ctx = onnx_load(text, "ref");
+        onnx_count(ctx);
+        onnx_set(ctx, "i", 0, 1);
+        onnx_set(ctx, "i", 1, 6);
+        CHECK_OK(ln_context_run(ctx));
+        for (int i = 0; i < rows[r].len; i++)
+            CHECK_NEAR(onnx_get(ctx, "y", i), (i == rows[r].first) + 2 * (i == rows[r].second), 0);
+        onnx_close(ctx);
+    }
+}
+
 TEST_LIST(pools_give_what_the_definition_says, a_window_with_nan_gives_nan,
-          maxima_of_bytes_are_bytes, maxima_go_back_to_their_places, cpu_agrees_with_ref,
+          maxima_of_bytes_are_bytes, maxima_go_back_to_their_places,
+          maxima_go_to_their_rows_in_images_of_another_size, cpu_agrees_with_ref,
           what_does_not_fit_is_refused_with_a_reason)

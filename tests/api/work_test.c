@@ -71,6 +71,10 @@ static const struct {
                      "MatMul(A=x, B=x | Y=a |); MatMul(A=a, B=x | Y=y |);"},
     {"(lrn_ref)", "input(| dst=x | dtype=TL_FLOAT, dims=[1, 2048, 64, 64]);"
                   "LRN(X=x | Y=y | size=2001);"},
+    {"(pool_ref)", "input(| dst=x | dtype=TL_FLOAT, dims=[1, 1, 700, 700]);"
+                   "MaxPool(X=x | Y=y | kernel_shape=[351, 351]);"},
+    {"(pool_ref)", "input(| dst=x | dtype=TL_FLOAT, dims=[1, 1, 200000]);"
+                   "MaxPool(X=x | Y=y | kernel_shape=[100001]);"},
     {"(deconv_ref)",
      "input(| dst=x | dtype=TL_FLOAT, dims=[1, 64, 64, 64]);"
      "create(| dst=w | dtype=TL_FLOAT, dims=[64, 64, 31, 31], ran=[-1, 1], data=[0], "

@@ -61,6 +61,12 @@ static void store(tl_tensor *t, int64_t i, ln_ref_number x)
         ln_ref_store(t->data, (size_t)i, t->dtype, x);
 }
 
+// In one of some turns, each of which may be a long row.
+static inline bool is_late(int64_t turn)
+{
+    return turn % 64 == 0 && ln_deadline_passed();
+}
+
 // ---- One window ----
 
 LN_REF_INLINE void meet(const pool *p, tl_dtype dtype, ln_ref_number x, int64_t at, tally *met)
@@ -105,7 +111,7 @@ LN_REF_INLINE void meet_window(const pool *p, tl_dtype dtype, int64_t channel, c
 {
     const ln_window *window = &p->pooling.window;
     int last = window->axis_count - 1;
-    int64_t taps[LN_WINDOW_MAX_AXES];
+    int64_t taps[LN_WINDOW_MAX_AXES], row = 0;
     for (int a = 0; a <= last; a++) {
         if (spans[a].first >= spans[a].end)
             return;
@@ -122,7 +128,7 @@ LN_REF_INLINE void meet_window(const pool *p, tl_dtype dtype, int64_t channel, c
         int a = last - 1;
         for (; a >= 0 && ++taps[a] == spans[a].end; a--)
             taps[a] = spans[a].first;
-        if (a < 0 || ln_deadline_passed())
+        if (a < 0 || is_late(++row))
             return;
     }
 }
@@ -205,7 +211,7 @@ LN_REF_INLINE void pool_all(const pool *p, tl_dtype dtype)
     span spans[LN_WINDOW_MAX_AXES];
     for (int a = 0; a < window->axis_count && dst->len > 0; a++)
         spans[a] = span_of(&window->axis[a], 0);
-    for (int64_t to = 0; to < dst->len && !ln_deadline_passed(); to++) {
+    for (int64_t to = 0; to < dst->len && !is_late(to); to++) {
         tally met = {.at = -1};
         meet_window(p, dtype, channel, spans, &met);
         finish(p, computed_as(dtype), channel, out, to, &met);
@@ -263,8 +269,10 @@ ln_status ln_ref_max_unpool(ln_call *call)
     const tl_tensor *src = ln_call_in(call, 0), *places = ln_call_in(call, 1);
     tl_tensor *dst = ln_call_dst(call, 0);
     int64_t dims[TL_MAXDIM], len = 1;
+    bool is_as_large = true; // as dst
     LN_TRY(ln_max_unpool_image(call, dims));
     for (int d = 0; d < src->ndim; d++) {
+        is_as_large = is_as_large && dims[d] == dst->dims[d];
         if (__builtin_mul_overflow(len, dims[d], &len))
             return ln_call_fail(call, LN_LIMIT, "the image has too many elements");
     }
@@ -272,7 +280,7 @@ ln_status ln_ref_max_unpool(ln_call *call)
     memset(dst->data, 0, tl_tensor_size(dst));
     for (int i = 0; i < src->len && !ln_deadline_passed_at((size_t)i); i++) {
         int64_t at = ((const int64_t *)places->data)[i];
-        int64_t place = at >= 0 && at < len ? place_in(dst, dims, at) : -1;
+        int64_t place = at < 0 || at >= len ? -1 : is_as_large ? at : place_in(dst, dims, at);
         if (place < 0)
             return ln_call_fail(call, LN_INVALID, "index %lld of element %d is outside",
                                 (long long)at, i);
