@@ -111,6 +111,28 @@ TEST(elements_are_put_elsewhere)
          FLOATS("x", "1, 2", "1, 2")
              INTS("r", "2", "2, 2") "Tile(input=x, repeats=r | output=y |);",
          "FLOAT 2x4: 1 2 1 2 1 2 1 2"},
+        {"tiled on each axis",
+         FLOATS("x", "2, 1, 2", "1, 2, 3, 4")
+             INTS("r", "3", "2, 3, 2") "Tile(input=x, repeats=r | output=y |);",
+         "FLOAT 4x3x4: 1 2 1 2 1 2 1 2 1 2 1 2 3 4 3 4 3 4 3 4 3 4 3 4 "
+         "1 2 1 2 1 2 1 2 1 2 1 2 3 4 3 4 3 4 3 4 3 4 3 4"},
+        {"tiled on the first axis",
+         X23 INTS("r", "2", "3, 1") "Tile(input=x, repeats=r | output=y |);",
+         "FLOAT 6x3: 1 2 3 4 5 6 1 2 3 4 5 6 1 2 3 4 5 6"},
+        {"tiled on the last axis",
+         X23 INTS("r", "2", "1, 3") "Tile(input=x, repeats=r | output=y |);",
+         "FLOAT 2x9: 1 2 3 1 2 3 1 2 3 4 5 6 4 5 6 4 5 6"},
+        {"tiled on the last of 8 axes",
+         FLOATS("x", "1, 1, 1, 1, 1, 1, 2, 1", "1, 2")
+             INTS("r", "8", "1, 1, 1, 1, 1, 2, 1, 5") "Tile(input=x, repeats=r | output=y |);",
+         "FLOAT 1x1x1x1x1x2x2x5: 1 1 1 1 1 2 2 2 2 2 1 1 1 1 1 2 2 2 2 2"},
+        {"tiled strings", STRINGS INTS("r", "2", "2, 2") "Tile(input=x, repeats=r | output=y |);",
+         "STRING 4x4: 'a' '' 'a' '' 'b' 'cd' 'b' 'cd' 'a' '' 'a' '' 'b' 'cd' 'b' 'cd'"},
+        {"a tiled scalar",
+         "create(| dst=x | dtype=TL_INT32, dims=[], data=[7]);\n"
+         "create(| dst=r | dtype=TL_INT64, dims=[0], ran=[0, 0], data=[0], from_file=false);\n"
+         "Tile(input=x, repeats=r | output=y |);",
+         "INT32: 7"},
         {"tiled by 0", X23 INTS("r", "2", "1, 0") "Tile(input=x, repeats=r | output=y |);",
          "FLOAT 2x0:"},
         {"tiled too often",

@@ -139,20 +139,39 @@ static ln_status make_maps(ln_call *call, const tl_tensor *dst, int64_t **maps)
     return LN_OK;
 }
 
+// Repeats what `axis` has in each row of the axes before it. What is there is doubled, so that most
+// of it is copied in long rows.
+static ln_status repeat_axis(ln_call *call, const tl_tensor *data, const int64_t *strides, int axis)
+{
+    const tl_tensor *dst = ln_call_dst(call, 0);
+    ln_box box = {.ndim = axis + 1};
+    for (int i = 0; i < axis; i++) {
+        box.dims[i] = data->dims[i];
+        box.from_strides[i] = box.to_strides[i] = strides[i];
+    }
+    box.from_strides[axis] = box.to_strides[axis] = 1;
+    int64_t all = dst->dims[axis] * strides[axis];
+    for (box.to = data->dims[axis] * strides[axis]; box.to < all; box.to += box.dims[axis]) {
+        box.dims[axis] = ln_clamp64(box.to, 0, all - box.to);
+        LN_TRY(ln_move_box(call, 0, dst, &box));
+    }
+    return LN_OK;
+}
+
 ln_status ln_ref_onnx_tile(ln_call *call)
 {
     const tl_tensor *data = ln_call_in(call, 0), *dst = ln_call_dst(call, 0);
-    int64_t *maps[TL_MAXDIM], strides[TL_MAXDIM];
     if (dst->len == 0)
         return LN_OK;
-    LN_TRY(make_maps(call, dst, maps));
-    if (ln_call_is_counting(call))
-        return LN_OK;
-    ln_dense_strides(data->ndim, data->dims, strides);
-    for (int axis = 0; axis < dst->ndim; axis++)
-        for (int i = 0; i < dst->dims[axis]; i++)
-            maps[axis][i] = i % data->dims[axis] * strides[axis];
-    return ln_move_mapped(call, 0, data, maps);
+    ln_box box = {.ndim = data->ndim};
+    for (int i = 0; i < data->ndim; i++)
+        box.dims[i] = data->dims[i];
+    ln_dense_strides(data->ndim, data->dims, box.from_strides);
+    ln_dense_strides(dst->ndim, dst->dims, box.to_strides);
+    LN_TRY(ln_move_box(call, 0, data, &box));
+    for (int axis = dst->ndim - 1; axis >= 0; axis--)
+        LN_TRY(repeat_axis(call, data, box.to_strides, axis));
+    return LN_OK;
 }
 
 // ---- Around the edges ----
