@@ -7,16 +7,18 @@
 #include <stdbool.h>
 
 #include "arch/cpu/call.h"
+#include "arch/cpu/isa.h"
+#include "arch/cpu/kernels/reduce/cumsum.h"
 #include "arch/cpu/kernels/tasks.h"
 #include "base/minmax.h"
 #include "op/onnx/reduce.h"
 #include "op/prepare.h"
 #include "tensor/elem.h"
 
-#define COLUMNS               ((size_t)64)
 #define ELEMS_PER_MICROSECOND 4096.0
 
 typedef struct running {
+    ln_cumsum_f32_fn *kernel;
     const float *x;
     float *y;
     ln_lines lines;
@@ -27,18 +29,16 @@ typedef struct running {
 static void run_columns(void *user, size_t index)
 {
     const running *r = user;
-    size_t inner = r->lines.inner, column = index % r->per_outer * COLUMNS;
-    size_t width = ln_min(COLUMNS, inner - column);
+    size_t inner = r->lines.inner, column = index % r->per_outer * LN_CUMSUM_COLUMNS;
     size_t first = index / r->per_outer * r->lines.count * inner + column;
-    double sums[COLUMNS] = {0};
-    for (size_t k = 0; k < r->lines.count; k++) {
-        size_t at = first + (r->is_reverse ? r->lines.count - 1 - k : k) * inner;
-        for (size_t i = 0; i < width; i++) {
-            double next = sums[i] + (double)r->x[at + i];
-            r->y[at + i] = (float)(r->is_exclusive ? sums[i] : next);
-            sums[i] = next;
-        }
-    }
+    if (r->is_reverse)
+        first += (r->lines.count - 1) * inner;
+    r->kernel(&(ln_cumsum_columns){.count = r->lines.count,
+                                   .width = ln_min(LN_CUMSUM_COLUMNS, inner - column),
+                                   .step = r->is_reverse ? -(ptrdiff_t)inner : (ptrdiff_t)inner,
+                                   .is_exclusive = r->is_exclusive,
+                                   .x = r->x + first,
+                                   .y = r->y + first});
 }
 
 ln_status ln_cpu_accepts_cumsum(ln_call *call)
@@ -62,6 +62,7 @@ ln_status ln_cpu_cumsum(ln_call *call)
 {
     const tl_tensor *src = ln_call_in(call, 0), *axes = ln_call_in(call, 1);
     running r = *(const running *)ln_call_prepared(call);
+    r.kernel = ln_cumsum_f32_select(ln_cpu_isa_get());
     r.x = src->data;
     r.y = ln_call_dst(call, 0)->data;
     if (src->ndim > 0) {
@@ -71,7 +72,7 @@ ln_status ln_cpu_cumsum(ln_call *call)
     }
     if (src->len == 0)
         return LN_OK;
-    r.per_outer = ln_div_up(r.lines.inner, COLUMNS);
+    r.per_outer = ln_div_up(r.lines.inner, LN_CUMSUM_COLUMNS);
     ln_pool *pool = ln_tasks_pool(ln_cpu_call_pool(call), src->len / ELEMS_PER_MICROSECOND);
     ln_pool_run(pool, r.lines.outer * r.per_outer, run_columns, &r);
     return LN_OK;
