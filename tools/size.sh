@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Prints what each module adds to the shared library, and checks its budget: 2.8 MB when it is
+# Prints what each module adds to the shared library, and checks its budget: 2.9 MB when it is
 # stripped, to a tenth. The budget holds for gcc on x86-64, with -DCMAKE_BUILD_TYPE=Release and
 # everything in it.
 #
@@ -8,7 +8,7 @@
 # tables for unwinding. What the linker adds (symbols, relocations) is the rest.
 # Usage: size.sh BUILD_FOLDER
 set -eu
-budget=28 # tenths of a megabyte
+budget=29 # tenths of a megabyte
 
 stripped=$(mktemp)
 trap 'rm -f "$stripped"' EXIT
