@@ -118,4 +118,138 @@ TEST(grids_and_regions_are_sampled)
     CHECK_ROWS(rows);
 }
 
-TEST_LIST(axes_are_resized, grids_and_regions_are_sampled)
+// ---- Many points ----
+
+enum { BATCH = 2, CHANNELS = 3, ROWS = 5, COLUMNS = 7, POINTS = 150, PLANE = ROWS * COLUMNS };
+
+typedef struct sampled {
+    float x[BATCH * CHANNELS * PLANE], grid[BATCH * POINTS * 2], y[BATCH * CHANNELS * POINTS];
+} sampled;
+
+static float some_number(uint32_t *state)
+{
+    *state = *state * 1664525 + 1013904223;
+    return (float)(*state >> 8) * 0x1p-23f - 1;
+}
+
+// Places up to 1.5 times as far out as the images, some of them on elements and some NaN.
+static void fill(sampled *s)
+{
+    uint32_t state = 7;
+    for (size_t i = 0; i < sizeof s->x / sizeof *s->x; i++)
+        s->x[i] = i % 31 == 7 ? INFINITY : i % 5 == 3 ? -0.0f : some_number(&state);
+    for (size_t i = 0; i < sizeof s->grid / sizeof *s->grid; i++)
+        s->grid[i] = i % 41 == 9  ? NAN
+                     : i % 3 == 0 ? roundf(some_number(&state) * 3) / 3
+                                  : some_number(&state) * 1.5f;
+}
+
+static void sample_points(const char *params, int points, const float *grid, sampled *s)
+{
+    char text[512];
+    snprintf(text, sizeof text,
+             "input(| dst=x | dtype=TL_FLOAT, dims=[%d, %d, %d, %d]);\n"
+             "input(| dst=g | dtype=TL_FLOAT, dims=[%d, 1, %d, 2]);\n"
+             "GridSample(X=x, grid=g | Y=y | %s);\n",
+             BATCH, CHANNELS, ROWS, COLUMNS, BATCH, points, params);
+    ln_context *ctx = load_text(text, "cpu");
+    CHECK_OK(ln_context_set_data(ctx, "x", s->x));
+    CHECK_OK(ln_context_set_data(ctx, "g", grid));
+    CHECK_OK(ln_context_run(ctx));
+    CHECK_OK(
+        ln_context_get_data_n(ctx, "y", s->y, sizeof *s->y * BATCH * CHANNELS * (size_t)points));
+    close_context(ctx);
+}
+
+static double pixel(const float *image, double row, double column)
+{
+    bool is_inside = row >= 0 && row < ROWS && column >= 0 && column < COLUMNS;
+    return is_inside ? (double)image[(int)row * COLUMNS + (int)column] : 0;
+}
+
+// From the pixels around, rows first.
+static double between(const float *image, double row, double column)
+{
+    double c = floor(column), r = floor(row), right = column - c, lower = row - r;
+    double above = pixel(image, r, c), below = pixel(image, r + 1, c);
+    if (right > 0) {
+        above = above * (1 - right) + pixel(image, r, c + 1) * right;
+        below = below * (1 - right) + pixel(image, r + 1, c + 1) * right;
+    }
+    return lower > 0 ? above * (1 - lower) + below * lower : above;
+}
+
+// Where point `i` of the output is, in an image; false: nowhere.
+static bool find_point(const sampled *s, int i, double *row, double *column)
+{
+    const float *at = s->grid + 2 * (i / (CHANNELS * POINTS) * POINTS + i % POINTS);
+    *column = (((double)at[0] + 1) * COLUMNS - 1) / 2;
+    *row = (((double)at[1] + 1) * ROWS - 1) / 2;
+    return !isnan(*column) && !isnan(*row);
+}
+
+// An infinite pixel does not count beside one that is met.
+TEST(many_points_of_images_are_between_their_pixels)
+{
+    static sampled s;
+    double row, column;
+    CHECK_OK(ln_arch_init());
+    fill(&s);
+    sample_points("mode=\"linear\"", POINTS, s.grid, &s);
+    for (int i = 0; i < BATCH * CHANNELS * POINTS; i++) {
+        bool is_found = find_point(&s, i, &row, &column);
+        double wanted = is_found ? between(s.x + i / POINTS * PLANE, row, column) : 0;
+        if (isinf(wanted))
+            CHECK(isinf(s.y[i]));
+        else
+            CHECK_NEAR(s.y[i], wanted, 2e-6);
+    }
+    ln_arch_cleanup();
+}
+
+TEST(many_points_are_their_nearest_pixels)
+{
+    static sampled s;
+    double row, column;
+    CHECK_OK(ln_arch_init());
+    fill(&s);
+    sample_points("mode=\"nearest\"", POINTS, s.grid, &s);
+    for (int i = 0; i < BATCH * CHANNELS * POINTS; i++) {
+        bool is_found = find_point(&s, i, &row, &column);
+        const float *image = s.x + i / POINTS * PLANE;
+        float wanted = is_found ? (float)pixel(image, rint(row), rint(column)) : 0;
+        CHECK_MEM_EQ(&s.y[i], &wanted, sizeof wanted);
+    }
+    ln_arch_cleanup();
+}
+
+TEST(each_point_is_what_it_is_alone)
+{
+    static const char *const forms[] = {
+        "mode=\"linear\"",
+        "mode=\"nearest\"",
+        "mode=\"cubic\"",
+        "mode=\"linear\", padding_mode=\"border\", align_corners=1",
+        "mode=\"nearest\", padding_mode=\"reflection\"",
+        "mode=\"cubic\", padding_mode=\"reflection\", align_corners=1"};
+    static sampled s, one;
+    CHECK_OK(ln_arch_init());
+    fill(&s);
+    fill(&one);
+    for (size_t f = 0; f < sizeof forms / sizeof *forms; f++) {
+        sample_points(forms[f], POINTS, s.grid, &s);
+        for (int p = 0; p < POINTS; p += 3) {
+            float places[BATCH * 2];
+            for (int i = 0; i < BATCH * 2; i++)
+                places[i] = s.grid[2 * (i / 2 * POINTS + p) + i % 2];
+            sample_points(forms[f], 1, places, &one);
+            for (int i = 0; i < BATCH * CHANNELS; i++)
+                CHECK_MEM_EQ(&s.y[i * POINTS + p], &one.y[i], sizeof *s.y);
+        }
+    }
+    ln_arch_cleanup();
+}
+
+TEST_LIST(axes_are_resized, grids_and_regions_are_sampled,
+          many_points_of_images_are_between_their_pixels, many_points_are_their_nearest_pixels,
+          each_point_is_what_it_is_alone)

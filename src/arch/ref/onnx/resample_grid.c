@@ -7,12 +7,13 @@
 
 #include "arch/ref/onnx/move.h"
 #include "base/deadline.h"
+#include "base/minmax.h"
 #include "op/onnx/resample.h"
 #include "op/resize.h"
 #include "tensor/elem.h"
 
 enum { ZEROS, BORDER, REFLECTION };
-enum { MAX_TAPS = 4, MAX_RANK = TL_MAXDIM - 2 };
+enum { MAX_TAPS = 4, MAX_RANK = TL_MAXDIM - 2, MAX_POINTS = 64, BLOCK_TAPS = 1024 };
 
 typedef struct sampler {
     int mode, padding, rank, tap_count;
@@ -22,6 +23,18 @@ typedef struct sampler {
     int64_t rows[MAX_RANK][MAX_TAPS]; // positions along each axis, -1: outside
     double weights[MAX_RANK][MAX_TAPS];
 } sampler;
+
+typedef struct tap {
+    int64_t offset; // in an image
+    double weight;
+} tap;
+
+// Points of one image that are beside each other: where they are found serves all channels.
+typedef struct point_block {
+    int size, max_taps;
+    int tap_counts[MAX_POINTS];
+    tap *taps; // `max_taps` of each point
+} point_block;
 
 // ---- One axis ----
 
@@ -110,67 +123,128 @@ static void set_axis(sampler *s, int axis, double x, bool is_float)
 
 // ---- All axes ----
 
-// The sum over all combinations of neighbours.
-static double sample(const sampler *s, const tl_tensor *x, int64_t base)
+// All combinations of neighbours that count: how many are written to `taps`.
+static int find_taps(const sampler *s, tap *taps)
 {
-    int at[MAX_RANK] = {0};
-    double sum = 0;
+    int at[MAX_RANK] = {0}, count = 0;
     for (;;) {
-        double weight = 1;
-        int64_t position = base;
-        for (int a = 0; a < s->rank && position >= 0; a++) {
+        tap t = {.weight = 1};
+        for (int a = 0; a < s->rank && t.offset >= 0; a++) {
             int64_t row = s->rows[a][at[a]];
-            weight *= s->weights[a][at[a]];
-            position = row < 0 ? -1 : position + row;
+            t.weight *= s->weights[a][at[a]];
+            t.offset = row < 0 ? -1 : t.offset + row;
         }
-        if (position >= 0 && weight != 0)
-            sum += weight * ln_elem_real(x, (size_t)position);
+        if (t.offset >= 0 && t.weight != 0)
+            taps[count++] = t;
         int a = s->rank - 1;
         while (a >= 0 && ++at[a] == s->tap_count)
             at[a--] = 0;
         if (a < 0)
-            return sum;
+            return count;
     }
 }
 
-static ln_status move_nearest(ln_call *call, const sampler *s, const tl_tensor *x, int64_t base,
-                              int64_t to)
+static void find_points(sampler *s, const tl_tensor *grid, int64_t first, point_block *block)
 {
-    for (int a = 0; a < s->rank; a++) {
-        if (s->rows[a][0] < 0)
-            return LN_OK; // the output is 0 there already
-        base += s->rows[a][0];
+    for (int p = 0; p < block->size; p++) {
+        size_t place = (size_t)(first + p) * (size_t)s->rank;
+        for (int a = 0; a < s->rank; a++)
+            set_axis(s, a, ln_elem_real(grid, place + (size_t)(s->rank - 1 - a)),
+                     grid->dtype != TL_DOUBLE);
+        block->tap_counts[p] = find_taps(s, block->taps + p * block->max_taps);
     }
-    return ln_move_run(call, 0, to, x, base, 1);
+}
+
+static void sample_floats(const point_block *block, const float *image, float *y)
+{
+    for (int p = 0; p < block->size; p++) {
+        const tap *t = block->taps + p * block->max_taps, *end = t + block->tap_counts[p];
+        double sum = 0;
+        for (; end - t >= 4; t += 4) // as one expression, sums of points overlap
+            sum = sum + t[0].weight * (double)image[t[0].offset] +
+                  t[1].weight * (double)image[t[1].offset] +
+                  t[2].weight * (double)image[t[2].offset] +
+                  t[3].weight * (double)image[t[3].offset];
+        for (; t < end; t++)
+            sum += t->weight * (double)image[t->offset];
+        y[p] = (float)sum;
+    }
+}
+
+static double sample(const tl_tensor *x, int64_t base, const tap *taps, int count)
+{
+    double sum = 0;
+    for (int i = 0; i < count; i++)
+        sum += taps[i].weight * ln_elem_real(x, (size_t)(base + taps[i].offset));
+    return sum;
+}
+
+// The points of a block in the image that begins at `base`. The output is 0 already.
+static ln_status sample_block(ln_call *call, bool is_nearest, const point_block *block,
+                              int64_t base, int64_t to)
+{
+    const tl_tensor *x = ln_call_in(call, 0);
+    tl_tensor *dst = ln_call_dst(call, 0);
+    if (x->dtype == TL_FLOAT && !is_nearest) {
+        sample_floats(block, (const float *)x->data + base, (float *)dst->data + to);
+        return LN_OK;
+    }
+    for (int p = 0; p < block->size; p++) {
+        const tap *taps = block->taps + p * block->max_taps;
+        int count = block->tap_counts[p];
+        if (!is_nearest)
+            ln_elem_set_real(dst, (size_t)(to + p), sample(x, base, taps, count));
+        else if (count > 0)
+            LN_TRY(ln_move_run(call, 0, to + p, x, base + taps[0].offset, 1));
+    }
+    return LN_OK;
+}
+
+static ln_status read_sampler(ln_call *call, sampler *s)
+{
+    static const char *const paddings[] = {"zeros", "border", "reflection"};
+    const tl_tensor *x = ln_call_in(call, 0);
+    *s = (sampler){.rank = x->ndim - 2, .dims = x->dims + 2};
+    LN_TRY(ln_resize_mode(call, &s->mode));
+    LN_TRY(ln_given_word(call, "padding_mode", paddings, 3, &s->padding));
+    s->aligns_corners = ln_call_int(call, "align_corners") != 0;
+    s->tap_count = s->mode == LN_RESIZE_NEAREST ? 1 : s->mode == LN_RESIZE_LINEAR ? 2 : 4;
+    ln_dense_strides(s->rank, s->dims, s->strides);
+    return LN_OK;
+}
+
+static ln_status make_block(ln_call *call, const sampler *s, point_block *block)
+{
+    block->max_taps = 1;
+    for (int a = 0; a < s->rank; a++)
+        block->max_taps *= s->tap_count;
+    block->size = (int)ln_clamp64(BLOCK_TAPS / block->max_taps, 1, MAX_POINTS);
+    block->taps = ln_call_scratch(call, (size_t)block->size * (size_t)block->max_taps, sizeof(tap));
+    return block->taps ? LN_OK : ln_error_status();
 }
 
 ln_status ln_ref_onnx_grid_sample(ln_call *call)
 {
-    static const char *const paddings[] = {"zeros", "border", "reflection"};
-    const tl_tensor *x = ln_call_in(call, 0), *grid = ln_call_in(call, 1);
-    tl_tensor *dst = ln_call_dst(call, 0);
-    sampler s = {.rank = x->ndim - 2, .dims = x->dims + 2};
-    LN_TRY(ln_resize_mode(call, &s.mode));
-    LN_TRY(ln_given_word(call, "padding_mode", paddings, 3, &s.padding));
-    s.aligns_corners = ln_call_int(call, "align_corners") != 0;
-    s.tap_count = s.mode == LN_RESIZE_NEAREST ? 1 : s.mode == LN_RESIZE_LINEAR ? 2 : 4;
+    const tl_tensor *x = ln_call_in(call, 0), *dst = ln_call_dst(call, 0);
+    sampler s;
+    point_block block;
+    LN_TRY(read_sampler(call, &s));
+    LN_TRY(make_block(call, &s, &block));
+    if (ln_call_is_counting(call))
+        return LN_OK;
     LN_TRY(ln_move_fill(call, 0, NULL));
     if (dst->len == 0 || x->len == 0)
         return LN_OK;
 
-    ln_dense_strides(s.rank, s.dims, s.strides);
-    int64_t image = s.strides[0] * s.dims[0], channels = x->dims[1];
+    int64_t image = s.strides[0] * s.dims[0], channels = x->dims[1], step = block.size;
     int64_t points = dst->len / (dst->dims[0] * channels);
-    for (int64_t p = 0; p < dst->dims[0] * points && !ln_deadline_passed(); p++) {
-        for (int a = 0; a < s.rank; a++)
-            set_axis(&s, a, ln_elem_real(grid, (size_t)(p * s.rank + s.rank - 1 - a)),
-                     grid->dtype != TL_DOUBLE);
-        for (int64_t c = 0; c < channels; c++) {
-            int64_t plane = p / points * channels + c, to = plane * points + p % points;
-            if (s.mode == LN_RESIZE_NEAREST)
-                LN_TRY(move_nearest(call, &s, x, plane * image, to));
-            else
-                ln_elem_set_real(dst, (size_t)to, sample(&s, x, plane * image));
+    for (int64_t plane = 0; plane < dst->dims[0] * channels; plane += channels) {
+        for (int64_t p = 0; p < points; p += step) {
+            block.size = (int)ln_clamp64(points - p, 1, step);
+            find_points(&s, ln_call_in(call, 1), plane / channels * points + p, &block);
+            for (int64_t c = plane; c < plane + channels && !ln_deadline_passed(); c++)
+                LN_TRY(sample_block(call, s.mode == LN_RESIZE_NEAREST, &block, c * image,
+                                    c * points + p));
         }
     }
     return LN_OK;
