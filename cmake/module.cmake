@@ -60,7 +60,7 @@ function(ln_module name)
   # What runs once for a model is small rather than fast; kernels are a library of their own. FAST
   # are sources with loops that gain from more.
   target_compile_options(ln_${name} PRIVATE $<$<CONFIG:Release>:-Oz>)
-  set_source_files_properties(${ARG_FAST} PROPERTIES COMPILE_OPTIONS $<$<CONFIG:Release>:-Oz>)
+  set_source_files_properties(${ARG_FAST} PROPERTIES COMPILE_OPTIONS $<$<CONFIG:Release>:-O2>)
   foreach(dep IN LISTS ARG_DEPS)
     target_link_libraries(ln_${name} PUBLIC ln_${dep})
   endforeach()
