@@ -170,7 +170,7 @@ ln_status ln_context_init_ops(ln_context *ctx)
     if (ln_hash_size(ctx->op_table) > 0)
         return LN_FAIL(LN_STATE, "the operators of the context are checked already");
     ln_status status;
-    // A size by default may be a placeholder that no operator takes: 1 sample of sound.
+    // A size by default may be one that no operator takes: 1 sample of sound.
     do {
         ln_phase phase;
         ln_phase_begin(ctx, LN_PHASE_PLAN, &phase);
